@@ -1,0 +1,37 @@
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean
+
+help:  ## Show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[all,dev]'
+	touch $(READY)
+
+demo: $(READY)  ## Fit the Earth's elevation and draw the map
+	$(BIN)/python -m zonal.demo
+
+test: lint  ## Run the linters, the type checker, all tests and the doctests
+	$(BIN)/python -m pytest
+
+lint: $(READY)  ## Run ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## Run the benchmarks and print their tables
+	$(BIN)/python -m benchmarks
+
+clean:  ## Remove the virtual environment and everything made
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist elevation.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,41 @@
+"""zonal: kernel methods that scale, by explicit features Z with Z Zᵀ ≈ K.
+
+The library reads in the order of the theory:
+
+- `zonal.polynomials`: Gegenbauer polynomials, quadrature, series, points on the sphere;
+- `zonal.kernels`: kernels, exact and expanded as generalized zonal kernels;
+- `zonal.features`: feature maps, as scikit-learn transformers;
+- `zonal.theory`: the paper's quantities as functions;
+- `zonal.datasets`: real data to try it on.
+"""
+
+from . import datasets, theory
+from .features import GegenbauerFeatures
+from .kernels import (
+    NTK,
+    ArcCosine,
+    DotProduct,
+    Exponential,
+    Gaussian,
+    GeneralizedZonalKernel,
+    Polynomial,
+    TruncationWarning,
+    Zonal,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "NTK",
+    "ArcCosine",
+    "DotProduct",
+    "Exponential",
+    "Gaussian",
+    "GegenbauerFeatures",
+    "GeneralizedZonalKernel",
+    "Polynomial",
+    "TruncationWarning",
+    "Zonal",
+    "datasets",
+    "theory",
+]

@@ -1,0 +1,37 @@
+"""Real datasets, and points of the sphere from latitude and longitude.
+
+Elevation ships with the package; the others are read from ``benchmarks/data`` of the source
+repository or from a folder that the caller names.
+"""
+
+from .loaders import (
+    load_abalone,
+    load_climate,
+    load_climate_berkeley,
+    load_co2,
+    load_co2_column,
+    load_connect4,
+    load_elevation,
+    load_magic,
+    load_mushroom,
+    load_pendigits,
+    load_protein,
+    load_shuttle,
+)
+from .sphere import to_sphere
+
+__all__ = [
+    "load_abalone",
+    "load_climate",
+    "load_climate_berkeley",
+    "load_co2",
+    "load_co2_column",
+    "load_connect4",
+    "load_elevation",
+    "load_magic",
+    "load_mushroom",
+    "load_pendigits",
+    "load_protein",
+    "load_shuttle",
+    "to_sphere",
+]

@@ -1,0 +1,124 @@
+"""What every feature map shares: validation, what it learns from data, rows in blocks."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .._typing import Array, FloatArray
+from .._validation import check_count
+from ..engines import map_rows
+from ..kernels import as_kernel
+from ..rows import sample_rows
+
+__all__ = ["KernelFeatures", "Learned"]
+
+
+class Learned:
+    """The rows that a map learns from, in float64, with their weights.
+
+    At most 10,000 rows, chosen by their numbers; rows of weight zero do not exist.
+
+    Attributes
+    ----------
+    rows : ndarray or CSR matrix of shape (n, d)
+    weights : ndarray of shape (n,)
+    """
+
+    def __init__(self, X: Any, sample_weight: Any) -> None:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        chosen = np.flatnonzero(weights > 0)
+        if len(chosen) == 0:
+            raise ValueError("All sample weights are zero: at least one row must count.")
+        chosen = chosen[sample_rows(len(chosen))]
+        self.rows = X[chosen].astype(np.float64)
+        self.weights: FloatArray = weights[chosen]
+
+    def mean(self) -> FloatArray:
+        """The weighted mean of the rows."""
+        return np.asarray(self.weights @ self.rows) / self.weights.sum()
+
+
+class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base class of feature maps: a transformer whose output Z has Z Zᵀ ≈ K.
+
+    Subclasses define `_fit(learned, seed)`, which learns and freezes the map, and
+    `_block(rows, out)`, which fills the features of one block of rows.
+    """
+
+    kernel: Any
+    n_components: int
+    random_state: Any
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn what the parameters leave to the data, and freeze the map.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows. Whatever is learnt comes from at most 10,000 of them, chosen by row number.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows; a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_count("n_components", self.n_components, type(self).__name__)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        kernel = as_kernel(self.kernel)
+        learned = Learned(X, sample_weight)
+        self.kernel_ = kernel.resolve(learned.rows, learned.weights)
+        self.kernel_.check()
+        self._fit(learned, seed)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows, dense or sparse; float32 stays float32.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return map_rows(self._block, X, self._n_features_out, X.dtype, self._width)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components)
+
+    @property
+    def _width(self) -> int:
+        """Intermediate numbers a row, which sets the size of a block."""
+        return self._n_features_out
+
+    @abstractmethod
+    def _fit(self, learned: Learned, seed: int) -> None:
+        """Learn what is left to the data, and freeze the map."""
+
+    @abstractmethod
+    def _block(self, rows: Any, out: Array) -> None:
+        """Fill the features [b, n_columns] of a block of rows [b, d]."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sp.issparse(X))

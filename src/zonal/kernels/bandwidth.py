@@ -1,0 +1,67 @@
+"""The median rule for length scales."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.validation import _check_sample_weight
+
+from .._validation import row_norms
+from ..rows import sample_rows
+
+__all__ = ["median_distance"]
+
+MAX_ROWS = 2000
+
+
+def median_distance(X: Any, sample_weight: Any = None) -> float:
+    """Median Euclidean distance between different rows.
+
+    Pairs at distance zero do not count, so that weighting a row by two is the same as repeating
+    it, and many equal rows do not shrink the scale to zero. At most 2,000 rows are used; which
+    ones depends on their numbers only.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        Rows.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows; a pair weighs the product.
+
+    Returns
+    -------
+    float
+        The median, or 1.0 (with a warning) where all rows are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.kernels.bandwidth import median_distance
+    >>> median_distance(np.array([[0.0], [0.0], [3.0]]))
+    3.0
+    """
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    chosen = np.flatnonzero(weights > 0)
+    chosen = chosen[sample_rows(len(chosen), MAX_ROWS)]
+    rows = X[chosen].astype(np.float64)
+    upper = np.triu_indices(len(chosen), k=1)
+    distances = euclidean_distances(rows)[upper]
+    pair_weights = (weights[chosen][:, None] * weights[chosen])[upper]
+    # Equal rows can come out at 1e-8 instead of zero: ‖x‖² + ‖y‖² - 2⟨x,y⟩ cancels.
+    floor = 1e-7 * row_norms(rows).max(initial=0.0)
+    apart = distances > floor
+    if not apart.any():
+        warnings.warn(
+            "All rows are equal, so they have no median distance: the bandwidth is set to 1. "
+            "Give a number instead.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return 1.0
+    distances, pair_weights = distances[apart], pair_weights[apart]
+    order = np.argsort(distances, kind="stable")
+    cumulative = np.cumsum(pair_weights[order])
+    # A relative margin makes ties fall the same way for weights and for repeated rows.
+    middle = np.searchsorted(cumulative, 0.5 * cumulative[-1] * (1 - 1e-12))
+    return float(distances[order][middle])

@@ -1,0 +1,187 @@
+"""Dot-product kernels κ(⟨x, y⟩): any analytic function, the exponential, polynomials."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from .._typing import Array, FloatArray, ScalarFunction
+from .._validation import check_count, check_positive
+from ..polynomials import taylor_coefficients
+from .base import Kernel, dots
+from .terms import DotProductTerm, Term
+
+__all__ = ["DotProduct", "Exponential", "Polynomial"]
+
+
+class DotProduct(Kernel):
+    r"""Dot-product kernel of any analytic function, k(x, y) = κ(⟨x, y⟩).
+
+    Positive definite on all of ℝᵈ, in every dimension, if and only if no Taylor coefficient of κ
+    is negative. A function with negative ones may still be positive definite on the unit sphere:
+    see `Zonal`.
+
+    Parameters
+    ----------
+    kappa : callable
+        κ, vectorised over arrays.
+    taylor : array-like of shape (n,), optional
+        The Taylor coefficients a_j of :math:`\kappa(t) = \sum_j a_j t^j`; those beyond the last
+        are zero. By default they are found *numerically*, by Cauchy's integral on circles around
+        zero (a fast Fourier transform), for which κ must accept complex arrays; coefficients
+        smaller than the error of that are taken as zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zonal
+    >>> kernel = zonal.DotProduct(np.cosh)
+    >>> kernel([[1.0, 2.0]], [[1.0, 0.0]]).round(6)
+    array([[1.543081]])
+    >>> zonal.DotProduct(np.cos).expand(dim=3)
+    Traceback (most recent call last):
+        ...
+    ValueError: The Taylor coefficient of degree 2 of kappa is -0.5: ...
+    """
+
+    def __init__(self, kappa: ScalarFunction, taylor: npt.ArrayLike | None = None) -> None:
+        self.kappa = kappa
+        self.taylor = taylor
+
+    def terms(self) -> list[Term]:
+        """The kernel itself."""
+        return [DotProductTerm(self._log_taylor, self._log_kappa)]
+
+    def _matrix(self, rows: Any, others: Any) -> Array:
+        inner = dots(rows, others)
+        return np.asarray(self.kappa(inner)).astype(inner.dtype, copy=False)
+
+    def _diag(self, norms: FloatArray) -> FloatArray:
+        return np.asarray(self.kappa(norms**2), dtype=np.float64)
+
+    def _log_kappa(self, t: FloatArray) -> FloatArray:
+        return np.log(np.asarray(self.kappa(t), dtype=np.float64))
+
+    def _log_taylor(self, n_terms: int) -> FloatArray:
+        if self.taylor is None:
+            coefficients = taylor_coefficients(self.kappa, n_terms)
+        else:
+            given = np.asarray(self.taylor, dtype=np.float64)[:n_terms]
+            coefficients = np.pad(given, (0, n_terms - len(given)))
+        if (coefficients < 0).any():
+            degree = int(np.argmax(coefficients < 0))
+            raise ValueError(
+                f"The Taylor coefficient of degree {degree} of kappa is "
+                f"{coefficients[degree]:.6g}: a dot-product kernel is positive definite on all "
+                "of R^d only if none is negative. On the unit sphere the Gegenbauer coefficients "
+                "decide (Schoenberg): scale the rows with sklearn.preprocessing.Normalizer and "
+                "use zonal.Zonal(kappa)."
+            )
+        with np.errstate(divide="ignore"):
+            return np.log(coefficients)
+
+
+class Exponential(Kernel):
+    r"""Exponential dot-product kernel, :math:`k(x,y) = e^{\langle x,y\rangle/\text{scale}^2}`.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        The unit of length. The paper's :math:`e^{\langle x,y\rangle}` has scale 1.
+
+    Examples
+    --------
+    >>> import zonal
+    >>> zonal.Exponential(scale=2.0)([[2.0, 0.0]]).round(6)
+    array([[2.718282]])
+    """
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = scale
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of range."""
+        check_positive("scale", self.scale, "Exponential")
+
+    def terms(self) -> list[Term]:
+        """The kernel itself, with a_j = scale^{-2j} / j!."""
+        self.check()
+        return [exponential_term(self.scale, 0.0)]
+
+    def _matrix(self, rows: Any, others: Any) -> Array:
+        return np.exp(dots(rows, others) / rows.dtype.type(self.scale**2))
+
+
+def exponential_term(scale: float, decay: float) -> DotProductTerm:
+    """The term exp(⟨x, y⟩ / scale²) exp(-decay (‖x‖² + ‖y‖²))."""
+
+    def log_taylor(n_terms: int) -> FloatArray:
+        j = np.arange(n_terms)
+        return np.asarray(-2 * j * math.log(scale) - gammaln(j + 1))
+
+    return DotProductTerm(log_taylor, lambda t: t / scale**2, decay)
+
+
+class Polynomial(Kernel):
+    r"""Polynomial kernel, :math:`k(x,y) = (\gamma \langle x,y\rangle + c_0)^p`.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The power p ≥ 1.
+    gamma : float, default=1.0
+        The factor γ > 0 of the inner product.
+    coef0 : float, default=1.0
+        The constant c_0 ≥ 0.
+
+    Examples
+    --------
+    The expansion of a polynomial is exact and short:
+
+    >>> import zonal
+    >>> expansion = zonal.Polynomial(degree=3).expand(dim=5)
+    >>> expansion.max_degree, expansion.n_radial
+    (3, 2)
+    """
+
+    def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of range."""
+        check_count("degree", self.degree, "Polynomial")
+        check_positive("gamma", self.gamma, "Polynomial")
+        if self.coef0 != 0:
+            check_positive(
+                "coef0", self.coef0, "Polynomial", extra=" or zero, for positive definiteness"
+            )
+
+    def terms(self) -> list[Term]:
+        """The kernel itself, with the binomial coefficients."""
+        self.check()
+        return [DotProductTerm(self._log_taylor, self._log_kappa)]
+
+    def _matrix(self, rows: Any, others: Any) -> Array:
+        inner = dots(rows, others)
+        scalar = inner.dtype.type
+        return (scalar(self.gamma) * inner + scalar(self.coef0)) ** self.degree
+
+    def _log_kappa(self, t: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            return self.degree * np.log(self.gamma * t + self.coef0)
+
+    def _log_taylor(self, n_terms: int) -> FloatArray:
+        j = np.arange(min(n_terms, self.degree + 1))
+        log_binomial = (
+            gammaln(self.degree + 1) - gammaln(j + 1) - gammaln(self.degree - j + 1)
+        ) + j * math.log(self.gamma)
+        rest = self.degree - j
+        if self.coef0 > 0:
+            log_binomial = log_binomial + rest * math.log(self.coef0)
+        else:
+            log_binomial = np.where(rest == 0, log_binomial, -np.inf)
+        return np.pad(log_binomial, (0, n_terms - len(j)), constant_values=-np.inf)

@@ -1,0 +1,144 @@
+"""Generalized zonal kernels: the paper's Definition of the family, as an object."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from .._typing import Array, FloatArray
+from .._validation import check_count, row_norms
+from ..polynomials import recurrence
+from .base import Kernel, as_rows, cosines
+from .terms import FixedTerm, Term
+
+__all__ = ["GeneralizedZonalKernel"]
+
+
+class GeneralizedZonalKernel(Kernel):
+    r"""Kernel given by its radial functions, the paper's GZK of order s.
+
+    .. math::
+
+        k(x, y) = \sum_{\ell=0}^{q} \langle h_\ell(\|x\|), h_\ell(\|y\|) \rangle\,
+        P_d^\ell\left(\frac{\langle x, y \rangle}{\|x\| \|y\|}\right), \qquad
+        h_\ell : \mathbb{R} \to \mathbb{R}^s .
+
+    It is what `Kernel.expand` returns, and what a user makes from radial functions of their
+    own; any choice of them gives a positive definite kernel. At x = 0, which has no direction,
+    only degree 0 counts.
+
+    Parameters
+    ----------
+    dim : int
+        The number of columns d ≥ 1.
+    radial : callable
+        Radii of shape (n,) to h of shape (n, max_degree + 1, n_radial).
+    max_degree : int
+        The largest degree q (at most 1 when d = 1).
+    n_radial : int
+        The order s.
+
+    Examples
+    --------
+    A kernel with degrees 0 and 2, which sees an axis but not its sign:
+
+    >>> import numpy as np
+    >>> import zonal
+    >>> def radial(radii):
+    ...     h = np.zeros((len(radii), 3, 1))
+    ...     h[:, 0, 0] = np.sqrt(1 / 3)
+    ...     h[:, 2, 0] = np.sqrt(2 / 3) * np.tanh(radii)
+    ...     return h
+    >>> kernel = zonal.GeneralizedZonalKernel(dim=3, radial=radial, max_degree=2, n_radial=1)
+    >>> kernel([[9.0, 0, 0]], [[9.0, 0, 0], [-9.0, 0, 0]]).round(3)
+    array([[1., 1.]])
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        radial: Callable[[FloatArray], FloatArray],
+        max_degree: int,
+        n_radial: int,
+    ) -> None:
+        self.dim = dim
+        self.radial = radial
+        self.max_degree = max_degree
+        self.n_radial = n_radial
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of range."""
+        owner = type(self).__name__
+        check_count("dim", self.dim, owner)
+        check_count("n_radial", self.n_radial, owner)
+        check_count("max_degree", self.max_degree, owner, minimum=0)
+        if self.dim == 1 and self.max_degree > 1:
+            raise ValueError(
+                f"max_degree={self.max_degree} of {owner} must be 0 or 1 when dim=1: the sphere "
+                "{-1, +1} has only even and odd functions."
+            )
+
+    def coefficients(self, radii: FloatArray) -> FloatArray:
+        """Values of the radial functions, with the degrees that vanish at the origin removed.
+
+        Parameters
+        ----------
+        radii : array-like of shape (n,)
+            Norms of rows.
+
+        Returns
+        -------
+        ndarray of shape (n, max_degree + 1, n_radial)
+        """
+        radii = np.asarray(radii, dtype=np.float64)
+        values = np.asarray(self.radial(radii), dtype=np.float64)
+        expected = (len(radii), self.max_degree + 1, self.n_radial)
+        if values.shape != expected:
+            raise ValueError(
+                f"radial returned an array of shape {values.shape} for {len(radii)} radii; "
+                f"GeneralizedZonalKernel with max_degree={self.max_degree} and "
+                f"n_radial={self.n_radial} needs {expected}."
+            )
+        at_origin = radii == 0
+        if at_origin.any():
+            values = values.copy()
+            values[at_origin, 1:] = 0
+        return values
+
+    def _matrix(self, rows: Any, others: Any) -> Array:
+        h_x = self.coefficients(row_norms(rows))
+        h_y = h_x if others is None else self.coefficients(row_norms(others))
+        cos = cosines(rows, others).astype(np.float64, copy=False)
+        a, b = recurrence(self.max_degree, self.dim)
+        total = np.zeros_like(cos)
+        previous, current = np.zeros_like(cos), np.ones_like(cos)  # P_{ℓ-1}, P_ℓ
+        for ell in range(self.max_degree + 1):
+            total += (h_x[:, ell] @ h_y[:, ell].T) * current
+            previous, current = current, a[ell] * cos * current - b[ell] * previous
+        return total.astype(rows.dtype, copy=False)
+
+    def _diag(self, norms: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("nli->n", np.square(self.coefficients(norms))))
+
+    def terms(self) -> list[Term]:
+        """The expansion itself, used as it is."""
+        self.check()
+        return [FixedTerm(self.dim, self.coefficients, self.max_degree, self.n_radial)]
+
+    def expand(self, dim: int, *args: Any, **kwargs: Any) -> Self:
+        """Return the kernel itself: it is its own expansion."""
+        self.check()
+        if dim != self.dim:
+            raise ValueError(
+                f"This GeneralizedZonalKernel was made for dim={self.dim}, not for dim={dim}."
+            )
+        return self
+
+    def _rows(self, X: Any) -> Any:
+        rows = as_rows(X)
+        if rows.shape[1] != self.dim:
+            raise ValueError(
+                f"X has {rows.shape[1]} columns, but this GeneralizedZonalKernel was made for "
+                f"dim={self.dim}."
+            )
+        return rows

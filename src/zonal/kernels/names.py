@@ -1,0 +1,48 @@
+"""Kernels by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .arc_cosine import ArcCosine
+from .base import Kernel
+from .dot_product import Exponential, Polynomial
+from .gaussian import Gaussian
+from .ntk import NTK
+
+__all__ = ["KERNEL_NAMES", "as_kernel"]
+
+KERNEL_NAMES: dict[str, Callable[[], Kernel]] = {
+    "gaussian": lambda: Gaussian("median"),
+    "exponential": Exponential,
+    "polynomial": Polynomial,
+    "arc_cosine": ArcCosine,
+    "ntk": NTK,
+}
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """The kernel itself, or the one of that name.
+
+    Parameters
+    ----------
+    kernel : Kernel or str
+        ``"gaussian"`` is ``Gaussian("median")``; the other names stand for the default
+        parameters.
+
+    Examples
+    --------
+    >>> from zonal.kernels import as_kernel
+    >>> as_kernel("gaussian")
+    Gaussian(bandwidth='median')
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    names = ", ".join(repr(name) for name in KERNEL_NAMES)
+    if isinstance(kernel, str):
+        if kernel in KERNEL_NAMES:
+            return KERNEL_NAMES[kernel]()
+        raise ValueError(f"kernel={kernel!r} is unknown: use one of {names}, or a kernel object.")
+    raise TypeError(
+        f"kernel={kernel!r} is neither a kernel object such as zonal.Gaussian(bandwidth=1.0) nor "
+        f"one of the names {names}."
+    )

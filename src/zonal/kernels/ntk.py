@@ -1,0 +1,69 @@
+"""The Neural Tangent kernel of deep ReLU networks."""
+
+from functools import partial
+from typing import Any
+
+from .._validation import check_count
+from .homogeneous import HomogeneousKernel, arc_cosine_0, arc_cosine_1
+from .terms import HomogeneousTerm
+
+__all__ = ["NTK", "relu_ntk"]
+
+
+def relu_ntk(t: Any, depth: int) -> Any:
+    r"""The function :math:`K^{(L)}_{relu}` of the cosine (Zandieh et al. 2021, Definition 1).
+
+    .. math::
+
+        \Sigma_0 = K_0 = t, \qquad \Sigma_h = \kappa_1(\Sigma_{h-1}), \qquad
+        K_h = K_{h-1}\, \kappa_0(\Sigma_{h-1}) + \Sigma_h .
+    """
+    sigma, tangent = t, t
+    for _ in range(depth):
+        previous, sigma = sigma, arc_cosine_1(sigma)
+        tangent = tangent * arc_cosine_0(previous) + sigma
+    return tangent
+
+
+class NTK(HomogeneousKernel):
+    r"""Neural Tangent kernel of an infinitely wide ReLU network.
+
+    .. math::
+
+        \Theta(x,y) = \|x\|\|y\|\, K^{(L)}_{relu}\!\left(
+        \frac{\langle x,y\rangle}{\|x\|\|y\|}\right), \qquad k(x,x) = (L+1) \|x\|^2 .
+
+    With L = 2 it is the paper's
+    :math:`a_1(a_1(t)) + (a_1(t) + t a_0(t))\, a_0(a_1(t))` on unit vectors.
+
+    The Gegenbauer series decays slowly. The automatic choice of the degree ends at 200, and what
+    it leaves out of k(x, x) is, for depths up to 3, at most 3.6e-3 in dimensions 2 to 5 and
+    9.6e-3 up to dimension 30.
+
+    Parameters
+    ----------
+    depth : int, default=2
+        The number of hidden layers L ≥ 1.
+
+    References
+    ----------
+    A. Zandieh, I. Han, H. Avron, N. Shoham, C. Kim and J. Shin, "Scaling Neural Tangent Kernels
+    via Sketching and Random Features", NeurIPS 2021.
+
+    Examples
+    --------
+    >>> import zonal
+    >>> zonal.NTK(depth=2).diag([[1.0, 0.0], [0.0, 2.0]])
+    array([ 3., 12.])
+    """
+
+    def __init__(self, depth: int = 2) -> None:
+        self.depth = depth
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of range."""
+        check_count("depth", self.depth, "NTK")
+
+    def _term(self) -> HomogeneousTerm:
+        function = partial(relu_ntk, depth=self.depth)
+        return HomogeneousTerm(function, power=1, analytic=True, slow=True, name=repr(self))

@@ -1,0 +1,282 @@
+r"""What kernels are made of: the summands whose expansion is known in closed form.
+
+Every kernel is a sum of terms, and sums, multiples and products of kernels are sums, multiples
+and products of their terms. There are two kinds (and a third for a user's own expansion):
+
+- `DotProductTerm`: :math:`e^{-\beta(\|x\|^2+\|y\|^2)} \sum_j a_j \langle x,y\rangle^j`. The
+  paper's dot-product kernels (β = 0) and the Gaussian; radial functions are monomials.
+- `HomogeneousTerm`: :math:`(\|x\|\|y\|)^p \kappa(\cos\angle(x,y))`. Arc-cosine and Neural
+  Tangent kernels; one radial function is exact.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from .._typing import FloatArray, ScalarFunction
+from ..polynomials import (
+    gauss_gegenbauer,
+    gegenbauer_series,
+    log_harmonic_dimensions,
+    log_monomial_series,
+    taylor_coefficients,
+)
+from ..polynomials.series import disc_radius
+from .radial import PowerRadial, StackedRadial, TaylorRadial
+
+__all__ = ["DotProductTerm", "FixedTerm", "HomogeneousTerm", "Term", "merge", "multiply"]
+
+# Quadrature error grows like √α_{ℓ,d}; above this dimension the Taylor series is the better way.
+QUADRATURE_DIM = 12
+N_TAYLOR = 4000
+
+
+class Term(Protocol):
+    """One summand of a kernel."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether the series decays too slowly to be cut at a small tail."""
+        ...
+
+    @property
+    def fixed_order(self) -> int | None:
+        """The number of radial functions, where it is not a matter of choice."""
+        ...
+
+    @property
+    def degree_limit(self) -> int | None:
+        """The largest degree that can be had, where there is one."""
+        ...
+
+    def total(self, radii: FloatArray) -> FloatArray:
+        """k(x, x) at the radii [n]."""
+        ...
+
+    def radial(self, dim: int, max_degree: int, n_radial: int) -> Any:
+        """The radial functions h_ℓ up to a degree and an order."""
+        ...
+
+    def scaled(self, factor: float) -> Self:
+        """The term times a positive number."""
+        ...
+
+
+@dataclass(frozen=True)
+class DotProductTerm:
+    """exp(-decay (‖x‖² + ‖y‖²)) Σ_j a_j ⟨x,y⟩^j with a_j ≥ 0.
+
+    Attributes
+    ----------
+    log_taylor : callable
+        A number of terms n to log a_0, …, log a_{n-1}.
+    log_kappa : callable
+        t ≥ 0 to log Σ_j a_j t^j.
+    decay : float
+        β above.
+    """
+
+    log_taylor: Callable[[int], FloatArray]
+    log_kappa: Callable[[FloatArray], FloatArray]
+    decay: float = 0.0
+
+    slow = False
+    fixed_order = None
+    degree_limit = None
+
+    def total(self, radii: FloatArray) -> FloatArray:
+        return np.exp(self.log_kappa(radii**2) - 2 * self.decay * radii**2)
+
+    def radial(self, dim: int, max_degree: int, n_radial: int) -> TaylorRadial:
+        power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
+        log_derivatives = self.log_taylor(power.max() + 1)[power] + gammaln(power + 1)
+        log_squares = log_monomial_series(max_degree, n_radial, dim) + log_derivatives
+        return TaylorRadial(log_squares / 2, self.decay)
+
+    def scaled(self, factor: float) -> Self:
+        shift = math.log(factor)
+        return type(self)(
+            lambda n: self.log_taylor(n) + shift, lambda t: self.log_kappa(t) + shift, self.decay
+        )
+
+    def plus(self, other: Self) -> Self:
+        return type(self)(
+            lambda n: np.logaddexp(self.log_taylor(n), other.log_taylor(n)),
+            lambda t: np.logaddexp(self.log_kappa(t), other.log_kappa(t)),
+            self.decay,
+        )
+
+    def times(self, other: Self) -> Self:
+        def log_taylor(n: int) -> FloatArray:
+            a, b = self.log_taylor(n), other.log_taylor(n)
+            with np.errstate(divide="ignore"):  # a coefficient that is zero
+                return np.array([logsumexp(a[: j + 1] + b[j::-1]) for j in range(n)])
+
+        return type(self)(
+            log_taylor,
+            lambda t: self.log_kappa(t) + other.log_kappa(t),
+            self.decay + other.decay,
+        )
+
+
+@dataclass(frozen=True)
+class HomogeneousTerm:
+    """(‖x‖ ‖y‖)^power κ(cos), with κ positive definite on the sphere.
+
+    Attributes
+    ----------
+    kappa : callable
+        κ on [-1, 1], and on the complex unit disc if `analytic`.
+    power : int
+        p above.
+    analytic : bool
+        Whether κ can be evaluated in the complex unit disc and has a Taylor series there.
+    slow : bool
+        Whether the Gegenbauer series decays slowly.
+    name : str
+        For messages.
+    """
+
+    kappa: ScalarFunction
+    power: int
+    analytic: bool = False
+    slow: bool = False
+    name: str = "kappa"
+
+    fixed_order = 1
+    degree_limit = None
+
+    def total(self, radii: FloatArray) -> FloatArray:
+        return np.power(radii, 2 * self.power) * float(np.asarray(self.kappa(np.ones(1)))[0])
+
+    def radial(self, dim: int, max_degree: int, n_radial: int) -> PowerRadial:
+        return PowerRadial(np.sqrt(self.series(dim, max_degree)), self.power)
+
+    def series(self, dim: int, max_degree: int) -> FloatArray:
+        """Gegenbauer coefficients c_0, …, c_q ≥ 0 of κ in dimension d."""
+        if self.analytic and dim > QUADRATURE_DIM:
+            return self._series_from_taylor(dim, max_degree)
+        nodes, weights = gauss_gegenbauer(1000, dim)
+        values = np.asarray(self.kappa(nodes), dtype=np.float64)
+        coefficients = gegenbauer_series(self.kappa, dim, max_degree)
+        # What can not be told from zero: rounding of κ, magnified by √α.
+        size = math.sqrt(weights @ values**2)
+        log_noise = np.log(64 * np.finfo(float).eps * size + 1e-300)
+        noise = np.exp(log_noise + log_harmonic_dimensions(max_degree, dim) / 2)
+        noise = np.maximum(noise, 1e-12 * np.abs(coefficients[:2]).max(initial=size))
+        worst = int(np.argmin(coefficients / noise))
+        if coefficients[worst] < -noise[worst]:
+            raise ValueError(
+                f"{self.name} is not positive definite on the sphere in dimension {dim}: its "
+                f"Gegenbauer coefficient of degree {worst} is {coefficients[worst]:.6g}, and all "
+                "must be at least zero (Schoenberg). Use another function, or fewer columns."
+            )
+        return np.where(coefficients > noise, coefficients, 0.0)
+
+    def _series_from_taylor(self, dim: int, max_degree: int) -> FloatArray:
+        taylor = taylor_coefficients(self.kappa, N_TAYLOR, [disc_radius(N_TAYLOR)])
+        n_radial = (N_TAYLOR - max_degree) // 2
+        power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
+        with np.errstate(divide="ignore"):
+            log_taylor = np.log(np.maximum(taylor, 0.0))
+        log_squares = log_monomial_series(max_degree, n_radial, dim)
+        return np.exp(log_squares + log_taylor[power] + gammaln(power + 1)).sum(axis=1)
+
+    def scaled(self, factor: float) -> Self:
+        return self._with(lambda t: factor * self.kappa(t), self.power, self)
+
+    def plus(self, other: Self) -> Self:
+        return self._with(lambda t: self.kappa(t) + other.kappa(t), self.power, other)
+
+    def times(self, other: Self) -> Self:
+        power = self.power + other.power
+        return self._with(lambda t: self.kappa(t) * other.kappa(t), power, other)
+
+    def _with(self, kappa: ScalarFunction, power: int, other: Self) -> Self:
+        return type(self)(
+            kappa,
+            power,
+            analytic=self.analytic and other.analytic,
+            slow=self.slow or other.slow,
+            name=self.name,
+        )
+
+
+@dataclass(frozen=True)
+class FixedTerm:
+    """A generalized zonal kernel that is used as it is.
+
+    Attributes
+    ----------
+    dim, degree_limit, fixed_order : int
+        d, q and s.
+    function : callable
+        Radii [n] to h [n, q + 1, s].
+    factor : float
+        Multiplies h.
+    """
+
+    dim: int
+    function: Callable[[FloatArray], FloatArray]
+    degree_limit: int
+    fixed_order: int
+    factor: float = 1.0
+
+    slow = False
+
+    def total(self, radii: FloatArray) -> FloatArray:
+        return self.factor**2 * np.einsum("nli->n", np.square(self.function(radii)))
+
+    def radial(self, dim: int, max_degree: int, n_radial: int) -> StackedRadial:
+        if dim != self.dim:
+            raise ValueError(
+                f"A GeneralizedZonalKernel made for dim={self.dim} can not be used for dim={dim}."
+            )
+        return StackedRadial((self.function,), max_degree + 1, self.factor)
+
+    def scaled(self, factor: float) -> Self:
+        return type(self)(
+            self.dim,
+            self.function,
+            self.degree_limit,
+            self.fixed_order,
+            self.factor * math.sqrt(factor),
+        )
+
+
+def multiply(left: Term, right: Term) -> Term:
+    """The product of two terms of the same kind."""
+    if isinstance(left, DotProductTerm) and isinstance(right, DotProductTerm):
+        return left.times(right)
+    if isinstance(left, HomogeneousTerm) and isinstance(right, HomogeneousTerm):
+        return left.times(right)
+    raise ValueError(
+        "This product of kernels has no closed-form expansion: both factors must be dot-product "
+        "or Gaussian kernels, or both homogeneous (ArcCosine, NTK, Zonal). Its exact matrix "
+        "kernel(X, Y) can still be computed."
+    )
+
+
+def merge(terms: list[Term]) -> list[Term]:
+    """Join the terms that share their radial functions, which saves radial order."""
+    merged: list[Term] = []
+    for term in terms:
+        for position, other in enumerate(merged):
+            if (
+                isinstance(term, DotProductTerm)
+                and isinstance(other, DotProductTerm)
+                and term.decay == other.decay
+            ) or (
+                isinstance(term, HomogeneousTerm)
+                and isinstance(other, HomogeneousTerm)
+                and term.power == other.power
+            ):
+                merged[position] = other.plus(term)  # type: ignore[arg-type]
+                break
+        else:
+            merged.append(term)
+    return merged

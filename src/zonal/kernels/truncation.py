@@ -1,0 +1,208 @@
+r"""Where to cut the series: the largest degree q and the radial order s.
+
+What is cut off is itself a positive definite kernel, so by Cauchy–Schwarz its entries are at most
+its diagonal, the *tail*
+
+.. math:: k(x,x) - k_{q,s}(x,x) = \sum_{\ell > q\ \text{or}\ i \ge s} h_{\ell,i}(\|x\|)^2 .
+
+All tails are relative to k(x, x), both averaged over a distribution of radii.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..polynomials import gauss_gegenbauer, log_harmonic_dimensions, recurrence
+from .radial import Radial, SphereRadial, StackedRadial
+from .terms import Term
+
+__all__ = [
+    "MAX_DEGREE",
+    "SLOW_DEGREE",
+    "Distribution",
+    "Spectrum",
+    "balanced_degree",
+    "n_harmonics",
+    "sphere_radial",
+    "split_order",
+    "stack",
+]
+
+MAX_DEGREE = 1024
+MAX_ORDER = 512
+SLOW_DEGREE = 200
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution of the radii ‖x‖: a few nodes with weights that sum to one."""
+
+    nodes: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def point(cls, radius: float) -> "Distribution":
+        """All mass at one radius."""
+        return cls(np.array([radius], dtype=np.float64), np.ones(1))
+
+    @classmethod
+    def sample(cls, radii: FloatArray, weights: FloatArray, n_nodes: int = 32) -> "Distribution":
+        """Quantiles of weighted radii: the mean over each of up to `n_nodes` bins of equal mass."""
+        order = np.argsort(radii, kind="stable")
+        radii, weights = radii[order], weights[order]
+        middle = np.cumsum(weights) - weights / 2
+        bins = np.minimum((middle / weights.sum() * n_nodes).astype(int), n_nodes - 1)
+        mass = np.bincount(bins, weights, minlength=n_nodes)
+        mean = np.bincount(bins, weights * radii, minlength=n_nodes)
+        used = mass > 0
+        return cls(mean[used] / mass[used], mass[used] / mass.sum())
+
+
+class Spectrum:
+    """Energies of one term by degree and radial index, as a share of a whole kernel's trace.
+
+    Parameters
+    ----------
+    term : Term
+        The summand.
+    dim : int
+        d.
+    radii : Distribution
+        The distribution of ‖x‖.
+    trace : float
+        The mean of k(x, x) of the whole kernel.
+    tol : float
+        Resolution: energies are found until less than a tenth of it is missing.
+    """
+
+    def __init__(self, term: Term, dim: int, radii: Distribution, trace: float, tol: float) -> None:
+        self.share = float(radii.weights @ term.total(radii.nodes)) / trace
+        n_degrees, n_radial = (2 if dim == 1 else 33), 16
+        top_degree = 1 if dim == 1 else SLOW_DEGREE if term.slow else MAX_DEGREE
+        while True:
+            degree = min(n_degrees - 1, top_degree, _or(term.degree_limit, top_degree))
+            order = _or(term.fixed_order, n_radial)
+            radial = term.radial(dim, degree, order)
+            energy = sum(
+                weight * np.square(radial(node[None])[0])
+                for node, weight in zip(radii.nodes, radii.weights, strict=True)
+            )
+            self.energy: FloatArray = np.asarray(energy) / trace  # [degree, radial]
+            missing = self.share - self.energy.sum()
+            more_degrees = degree < min(top_degree, _or(term.degree_limit, top_degree))
+            more_radial = term.fixed_order is None and n_radial < MAX_ORDER
+            if missing <= tol / 10 or not (more_degrees or more_radial):
+                return
+            # Grow where the energy is still coming in: its last row or its last column.
+            last_degree, last_order = self.energy[-1].sum(), self.energy[:, -1].sum()
+            if more_degrees and (last_degree >= last_order or not more_radial):
+                n_degrees = 2 * n_degrees - 1
+            if more_radial and (last_order >= last_degree or not more_degrees):
+                n_radial = 2 * n_radial
+
+    def degree_tail(self) -> FloatArray:
+        """The share above each degree q, from zero on."""
+        return np.maximum(self.share - np.cumsum(self.energy.sum(axis=1)), 0.0)
+
+    def order_tail(self, max_degree: int) -> FloatArray:
+        """The share of degrees up to q that order s = 1, 2, … leaves out."""
+        by_order = self.energy[: max_degree + 1].sum(axis=0)
+        return np.maximum(by_order.sum() - np.cumsum(by_order), 0.0)
+
+    def degree(self, tol: float) -> int:
+        """The smallest degree whose tail is at most `tol` (the largest known if none is)."""
+        return _first(self.degree_tail() <= tol)
+
+    def order(self, max_degree: int, tol: float) -> int:
+        """The smallest order whose tail is at most `tol`."""
+        return 1 + _first(self.order_tail(max_degree) <= tol)
+
+
+def _first(holds: np.ndarray) -> int:
+    return int(np.argmax(holds)) if holds.any() else len(holds) - 1
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def split_order(terms: list[Term], n_radial: int, owner: str) -> list[int]:
+    """Share an explicit radial order among the terms of a sum."""
+    orders = [_or(term.fixed_order, 0) for term in terms]
+    free = [position for position, term in enumerate(terms) if term.fixed_order is None]
+    left = n_radial - sum(orders)
+    if not free:
+        return orders  # homogeneous kernels: one function each, always
+    if left < len(free):
+        raise ValueError(
+            f"n_radial={n_radial} is too small for {owner}, a sum of {len(terms)} parts of "
+            f"which each needs its own radial functions: use at least {sum(orders) + len(free)}."
+        )
+    for count, position in enumerate(free):
+        orders[position] = left // len(free) + (count < left % len(free))
+    return orders
+
+
+def stack(terms: list[Term], dim: int, max_degree: int, orders: list[int]) -> Radial:
+    """Radial functions of a sum of terms."""
+    degrees = [min(max_degree, _or(term.degree_limit, max_degree)) for term in terms]
+    parts = [
+        term.radial(dim, degree, order)
+        for term, degree, order in zip(terms, degrees, orders, strict=True)
+    ]
+    return parts[0] if len(parts) == 1 else StackedRadial(tuple(parts), max_degree + 1)
+
+
+def sphere_radial(
+    terms: list[Term], dim: int, max_degree: int, spectra: list[Spectrum], radius: float
+) -> SphereRadial:
+    """The one radial function that is exact at one radius."""
+    orders = [spectrum.energy.shape[1] for spectrum in spectra]
+    return SphereRadial(stack(terms, dim, max_degree, orders), radius)
+
+
+def n_harmonics(max_degree: int, dim: int) -> float:
+    """The number of spherical harmonics up to a degree (infinity where it overflows)."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(log_harmonic_dimensions(max_degree, dim)).sum())
+
+
+def balanced_degree(coefficients: FloatArray, total: float, dim: int, n_directions: float) -> int:
+    r"""The degree that minimises bias² + variance for a series that decays slowly.
+
+    With :math:`\varphi(t) = \sum_{\ell \le q} \sqrt{\alpha_\ell}\, h_\ell P_\ell(t)`, the
+    features estimate k(x, x) by the mean of :math:`\|\varphi(\langle x, w_j\rangle)\|^2` over m
+    directions; its squared error is :math:`\text{tail}^2 + \mathrm{Var}\|\varphi\|^2 / m`. The
+    variance, one-dimensional quadrature, explodes with the degree: α_ℓ P_ℓ² is heavy-tailed.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (max_degree + 1, n_radial)
+        h_ℓ at a typical radius.
+    total : float
+        k(x, x) there.
+    dim : int
+        d.
+    n_directions : float
+        m.
+    """
+    top = len(coefficients) - 1
+    nodes, weights = gauss_gegenbauer(2 * top + 50, dim)  # exact: φ⁴ has degree 4 top
+    a, b = recurrence(top, dim)
+    scale = np.exp(np.minimum(log_harmonic_dimensions(top, dim) / 2, 300))
+    previous, current = np.zeros_like(nodes), np.ones_like(nodes)
+    phi = np.zeros((len(nodes), coefficients.shape[1]))
+    best, best_degree = np.inf, 0
+    for ell in range(top + 1):
+        phi += (scale[ell] * current)[:, None] * coefficients[ell]
+        square = np.square(phi).sum(axis=1)
+        mean = weights @ square
+        variance = max(weights @ np.square(square) - mean**2, 0.0) / n_directions
+        loss = (total - mean) ** 2 + variance
+        if loss < best:
+            best, best_degree = loss, ell
+        if variance > best:  # it only grows from here
+            break
+        previous, current = current, a[ell] * nodes * current - b[ell] * previous
+    return best_degree

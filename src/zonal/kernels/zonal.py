@@ -1,0 +1,57 @@
+"""Zonal kernels: any positive definite function of the inner product on the unit sphere."""
+
+import numpy as np
+
+from .._typing import FloatArray, ScalarFunction
+from ..polynomials import gegenbauer_series
+from .homogeneous import HomogeneousKernel
+from .terms import HomogeneousTerm
+
+__all__ = ["Zonal"]
+
+
+class Zonal(HomogeneousKernel):
+    r"""Zonal kernel k(x, y) = κ(⟨x, y⟩) on the unit sphere.
+
+    Positive definite in dimension d if and only if no Gegenbauer coefficient c_ℓ of κ is negative
+    (Schoenberg), which is checked when the kernel is expanded. Rows must have norm one.
+
+    Parameters
+    ----------
+    kappa : callable
+        κ on [-1, 1], vectorised over arrays.
+
+    Examples
+    --------
+    A Poisson kernel, which has a pole outside the sphere:
+
+    >>> import numpy as np
+    >>> import zonal
+    >>> kernel = zonal.Zonal(lambda t: 0.75 / (1.25 - t) ** 1.5)
+    >>> kernel([[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]).round(4)
+    array([[0.5367]])
+    >>> kernel([[2.0, 0.0, 0.0]])
+    Traceback (most recent call last):
+        ...
+    ValueError: Zonal is a kernel on the unit sphere, but row 0 has norm 2: ...
+    """
+
+    def __init__(self, kappa: ScalarFunction) -> None:
+        self.kappa = kappa
+
+    def check_norms(self, norms: FloatArray) -> None:
+        """Raise ValueError if a row does not lie on the unit sphere."""
+        off = np.abs(norms - 1) > 1e-5
+        if off.any():
+            row = int(np.argmax(off))
+            raise ValueError(
+                f"Zonal is a kernel on the unit sphere, but row {row} has norm {norms[row]:.6g}: "
+                "scale the rows with sklearn.preprocessing.Normalizer, or use zonal.DotProduct "
+                "for a kernel on all of R^d."
+            )
+
+    def _term(self) -> HomogeneousTerm:
+        # Judged on the circle: a smooth function has no Chebyshev coefficients left there.
+        tail = np.abs(gegenbauer_series(self.kappa, 2, 200))
+        slow = bool(tail[150:].max() > 1e-9 * tail.max())
+        return HomogeneousTerm(self.kappa, power=0, slow=slow, name="kappa of Zonal")

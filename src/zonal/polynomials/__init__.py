@@ -1,0 +1,26 @@
+"""Gegenbauer polynomials, quadrature, series and points on the sphere."""
+
+from .gegenbauer import (
+    gegenbauer,
+    gegenbauer_table,
+    harmonic_dimension,
+    log_harmonic_dimensions,
+    recurrence,
+)
+from .quadrature import gauss_gegenbauer
+from .series import gegenbauer_series, log_monomial_series, taylor_coefficients
+from .sphere import random_rotation, uniform_sphere
+
+__all__ = [
+    "gauss_gegenbauer",
+    "gegenbauer",
+    "gegenbauer_series",
+    "gegenbauer_table",
+    "harmonic_dimension",
+    "log_harmonic_dimensions",
+    "log_monomial_series",
+    "random_rotation",
+    "recurrence",
+    "taylor_coefficients",
+    "uniform_sphere",
+]
