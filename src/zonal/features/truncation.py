@@ -82,7 +82,8 @@ def choose_expansion(
         spectrum.energy[: degree + 1, :order].sum()
         for spectrum, order in zip(spectra, orders, strict=True)
     )
-    if max_degree is None and n_radial is None and left_out > 0.1:
+    chosen = max_degree is None and n_radial is None and not any(term.slow for term in terms)
+    if chosen and left_out > 0.5:
         warnings.warn(
             f"Degree {degree} and order {sum(orders)} leave out {left_out:.0%} of the trace of "
             f"{kernel!r}: the norms of the rows (mean {radius:.3g}) are too large for its length "

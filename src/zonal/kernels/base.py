@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._typing import Array, FloatArray
-from .._validation import check_choice, check_count, check_positive, row_norms
+from .._validation import check_choice, check_count, check_positive, norms_agree, row_norms
 from .radial import Radial
 from .terms import Term, merge
 from .truncation import Distribution, Spectrum, sphere_radial, split_order, stack
@@ -140,8 +140,8 @@ class Kernel(BaseEstimator, ABC):
             The largest degree q. By default the smallest that the tolerance allows.
         n_radial : int, optional
             The order s. By default the smallest that the tolerance allows; one function with the
-            full coefficient (all i summed) where `radii` all agree. ArcCosine, NTK and Zonal
-            always have one.
+            full coefficient (all i summed) where at least two `radii` are given and all agree.
+            ArcCosine, NTK and Zonal always have one.
         radial_basis : {"taylor"}, default="taylor"
             The radial functions: the paper's monomials.
         radii : array-like of shape (n,), optional
@@ -178,7 +178,7 @@ class Kernel(BaseEstimator, ABC):
             check_count("n_radial", n_radial, f"{owner}.expand")
         terms = merge(self.terms())
         norms = np.atleast_1d(np.asarray(1.0 if radii is None else radii, dtype=np.float64))
-        on_sphere = n_radial is None and radii is not None and np.ptp(norms) <= 1e-6 * norms.max()
+        on_sphere = n_radial is None and norms_agree(norms)
 
         top = Distribution.point(float(norms.max()))
         trace = float(sum(term.total(top.nodes)[0] for term in terms))

@@ -52,6 +52,7 @@ class DotProduct(Kernel):
 
     def terms(self) -> list[Term]:
         """The kernel itself."""
+        self._log_taylor(16)  # a negative coefficient is named before anything else fails
         return [DotProductTerm(self._log_taylor, self._log_kappa)]
 
     def _matrix(self, rows: Any, others: Any) -> Array:
@@ -62,7 +63,16 @@ class DotProduct(Kernel):
         return np.asarray(self.kappa(norms**2), dtype=np.float64)
 
     def _log_kappa(self, t: FloatArray) -> FloatArray:
-        return np.log(np.asarray(self.kappa(t), dtype=np.float64))
+        values = np.asarray(self.kappa(t), dtype=np.float64)
+        bad = ~(np.isfinite(values) & (values > 0))
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise ValueError(
+                f"kappa({t[at]:.6g}) is {values[at]:.6g}, but k(x, x) = kappa(|x|^2) must be "
+                "positive and finite: rows of that norm lie outside the kernel's domain. Scale "
+                "the rows down."
+            )
+        return np.log(values)
 
     def _log_taylor(self, n_terms: int) -> FloatArray:
         if self.taylor is None:

@@ -1,8 +1,9 @@
 """The Neural Tangent kernel of deep ReLU networks."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
+from .._typing import ScalarFunction
 from .._validation import check_count
 from .homogeneous import HomogeneousKernel, arc_cosine_0, arc_cosine_1
 from .terms import HomogeneousTerm
@@ -23,6 +24,12 @@ def relu_ntk(t: Any, depth: int) -> Any:
         previous, sigma = sigma, arc_cosine_1(sigma)
         tangent = tangent * arc_cosine_0(previous) + sigma
     return tangent
+
+
+@lru_cache(maxsize=16)
+def _of_depth(depth: int) -> ScalarFunction:
+    """One and the same function for one depth, so that its series is found once."""
+    return partial(relu_ntk, depth=depth)
 
 
 class NTK(HomogeneousKernel):
@@ -65,5 +72,6 @@ class NTK(HomogeneousKernel):
         check_count("depth", self.depth, "NTK")
 
     def _term(self) -> HomogeneousTerm:
-        function = partial(relu_ntk, depth=self.depth)
-        return HomogeneousTerm(function, power=1, analytic=True, slow=True, name=repr(self))
+        return HomogeneousTerm(
+            _of_depth(self.depth), power=1, analytic=True, slow=True, name=repr(self)
+        )

@@ -12,6 +12,7 @@ and products of their terms. There are two kinds (and a third for a user's own e
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -93,7 +94,7 @@ class DotProductTerm:
 
     def radial(self, dim: int, max_degree: int, n_radial: int) -> TaylorRadial:
         power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
-        log_derivatives = self.log_taylor(power.max() + 1)[power] + gammaln(power + 1)
+        log_derivatives = self.log_taylor(int(power.max()) + 1)[power] + gammaln(power + 1)
         log_squares = log_monomial_series(max_degree, n_radial, dim) + log_derivatives
         return TaylorRadial(log_squares / 2, self.decay)
 
@@ -178,7 +179,7 @@ class HomogeneousTerm:
         return np.where(coefficients > noise, coefficients, 0.0)
 
     def _series_from_taylor(self, dim: int, max_degree: int) -> FloatArray:
-        taylor = taylor_coefficients(self.kappa, N_TAYLOR, [disc_radius(N_TAYLOR)])
+        taylor = _disc_taylor(self.kappa)
         n_radial = (N_TAYLOR - max_degree) // 2
         power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
         with np.errstate(divide="ignore"):
@@ -246,6 +247,12 @@ class FixedTerm:
             self.fixed_order,
             self.factor * math.sqrt(factor),
         )
+
+
+@lru_cache(maxsize=32)
+def _disc_taylor(kappa: ScalarFunction) -> FloatArray:
+    """Taylor coefficients of a function on the unit disc, remembered by its identity."""
+    return taylor_coefficients(kappa, N_TAYLOR, [disc_radius(N_TAYLOR)])
 
 
 def multiply(left: Term, right: Term) -> Term:

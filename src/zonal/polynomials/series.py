@@ -8,6 +8,7 @@ r"""Series of a function κ on [-1, 1]: Gegenbauer (any d), Chebyshev (d = 2), T
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -139,6 +140,7 @@ def taylor_coefficients(
     if radii is None:
         radii = [*(2.0 ** (k / 2) for k in range(-16, 21)), disc_radius(n_terms)]
     unit = np.exp(2j * np.pi * np.arange(n_points) / n_points)
+    at_zero = _evaluate(kappa, np.zeros(1, dtype=complex))[0]
     degrees = np.arange(n_terms)
     best = np.zeros(n_terms)
     log_error = np.full(n_terms, np.inf)
@@ -148,9 +150,11 @@ def taylor_coefficients(
             continue
         spectrum = np.fft.fft(values) / n_points
         size = np.abs(values).max()
-        # An analytic function has no negative frequencies and a decaying positive part; anything
-        # there means a singularity inside the circle or too close to it.
+        # An analytic function has no negative frequencies, a decaying positive part, and its value
+        # at zero for a mean; else there is a singularity inside the circle or too close to it.
         if size == 0 or np.abs(spectrum[n_points // 4 :]).max() > 1e-13 * size:
+            continue
+        if not abs(spectrum[0] - at_zero) <= 1e-13 * size:
             continue
         error = math.log(4 * np.finfo(float).eps * size) - degrees * math.log(radius)
         better = error < log_error
@@ -183,14 +187,18 @@ def disc_radius(n_terms: int) -> float:
 
 def _on_circle(kappa: ScalarFunction, points: Array) -> Array | None:
     """Values at complex points, or None where they are not all finite."""
-    with np.errstate(all="ignore"):
+    values = _evaluate(kappa, points)
+    return values if np.isfinite(values).all() else None
+
+
+def _evaluate(kappa: ScalarFunction, points: Array) -> Array:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
         try:
-            values = np.asarray(kappa(points))
-        except TypeError as error:
+            return np.broadcast_to(kappa(points), points.shape)
+        except (TypeError, np.exceptions.ComplexWarning) as error:
             raise TypeError(
                 f"kappa can not be evaluated at complex numbers ({error}), which finding its "
                 "Taylor coefficients needs. Write it with NumPy functions, or give the "
                 "coefficients yourself."
             ) from error
-    values = np.broadcast_to(values, points.shape)
-    return values if np.isfinite(values).all() else None
