@@ -137,7 +137,7 @@ class GegenbauerFeatures(KernelFeatures):
         scheme = best_directions(dim) if self.directions == "auto" else self.directions
         counts = share(self.n_components, self.n_radial_)
         self.directions_ = direction_table(scheme, counts[0], dim, seed)
-        self._groups = _groups(self.directions_, counts, scheme, seed)
+        self._groups = _groups(self.directions_, counts, self.max_degree_, scheme, seed)
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
@@ -206,8 +206,7 @@ class GegenbauerFeatures(KernelFeatures):
         rows = self._centered(rows)
         norms = row_norms(rows)
         self.kernel_.check_norms(norms)
-        root_alpha = np.exp(log_harmonic_dimensions(self.max_degree_, rows.shape[1]) / 2)
-        coefficients = self.expansion_.coefficients(norms) * root_alpha[:, None]
+        coefficients = self.expansion_.coefficients(norms)
         inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
         inverse = inverse.astype(rows.dtype)[:, None]
         first = 0
@@ -217,12 +216,13 @@ class GegenbauerFeatures(KernelFeatures):
             last = first + group.counts.sum()
             gegenbauer_sums(
                 cosines,
-                coefficients[:, :, group.radial],
+                coefficients[:, :, group.radial] * group.scale,
                 group.counts,
                 rows.shape[1],
                 out[:, first:last],
             )
-            out[:, first:last] *= group.root_weights.astype(rows.dtype, copy=False)
+            if rows.shape[1] == 1:
+                out[:, first:last] *= group.balance.astype(rows.dtype)
             first = last
 
 
@@ -242,27 +242,41 @@ class _Group:
         The radial indices.
     counts : ndarray of shape (n_radial_of_the_group,)
         How many directions each uses.
-    root_weights : ndarray of shape (counts.sum(),)
-        Square roots of the weights of the directions, for each column.
+    scale : ndarray of shape (max_degree + 1, n_radial_of_the_group)
+        √(α_ℓ / m_i), for each coefficient.
+    balance : ndarray of shape (counts.sum(),)
+        √(m_i · weight) of each column's direction: ones, except for d = 1.
     """
 
-    def __init__(self, directions: FloatArray, radial: slice, counts: npt.NDArray[np.intp]) -> None:
+    def __init__(
+        self,
+        directions: FloatArray,
+        radial: slice,
+        counts: npt.NDArray[np.intp],
+        max_degree: int,
+    ) -> None:
         self.directions = directions
         self.radial = radial
         self.counts = counts
-        weights = [direction_weights(directions[:count]) for count in counts]
-        self.root_weights = np.sqrt(np.concatenate(weights))
+        log_alpha = log_harmonic_dimensions(max_degree, directions.shape[1])
+        self.scale = np.exp((log_alpha[:, None] - np.log(counts)) / 2)
+        weights = [count * direction_weights(directions[:count]) for count in counts]
+        self.balance = np.sqrt(np.concatenate(weights))
 
 
 def _groups(
-    directions: FloatArray, counts: npt.NDArray[np.intp], scheme: str, seed: int
+    directions: FloatArray,
+    counts: npt.NDArray[np.intp],
+    max_degree: int,
+    scheme: str,
+    seed: int,
 ) -> list[_Group]:
     """One table for all radial indices; a lattice has no prefix, so one for each count."""
     if scheme != "fibonacci" or counts[0] == counts[-1]:
-        return [_Group(directions, slice(0, len(counts)), counts)]
+        return [_Group(directions, slice(0, len(counts)), counts, max_degree)]
     split = int(np.argmax(counts < counts[0]))
     smaller = direction_table(scheme, counts[-1], directions.shape[1], seed)
     return [
-        _Group(directions, slice(0, split), counts[:split]),
-        _Group(smaller, slice(split, len(counts)), counts[split:]),
+        _Group(directions, slice(0, split), counts[:split], max_degree),
+        _Group(smaller, slice(split, len(counts)), counts[split:], max_degree),
     ]

@@ -5,6 +5,7 @@ Each is a callable: radii of shape (n,) to coefficients of shape (n, max_degree 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -101,18 +102,25 @@ class SphereRadial:
         H, with as many functions as its series needs at R.
     radius : float
         R.
+    at_radius : ndarray of shape (max_degree + 1, many)
+        H(R).
     """
 
     radial: Radial
     radius: float
+    at_radius: FloatArray
+
+    @classmethod
+    def of(cls, radial: Radial, radius: float) -> Self:
+        """Make the function from H and R."""
+        return cls(radial, radius, radial(np.array([radius]))[0])
 
     def __call__(self, radii: FloatArray) -> FloatArray:
-        at_radius = self.radial(np.array([self.radius]))  # [1, degree, many]
-        norms = np.sqrt(np.einsum("nli,nli->nl", at_radius, at_radius))  # [1, degree]
-        out = np.repeat(norms, len(radii), axis=0)
+        norms = np.linalg.norm(self.at_radius, axis=1)  # [degree]
+        out = np.repeat(norms[None], len(radii), axis=0)
         # Rows on the sphere, all of them as a rule, need no evaluation of their own.
         off = np.abs(radii - self.radius) > 1e-6 * self.radius
         if off.any():
-            cross = np.einsum("nli,nli->nl", self.radial(radii[off]), at_radius)
+            cross = np.einsum("nli,li->nl", self.radial(radii[off]), self.at_radius)
             out[off] = np.divide(cross, norms, out=np.zeros_like(cross), where=norms > 0)
         return out[:, :, None]

@@ -159,7 +159,7 @@ def sphere_radial(
 ) -> SphereRadial:
     """The one radial function that is exact at one radius."""
     orders = [spectrum.energy.shape[1] for spectrum in spectra]
-    return SphereRadial(stack(terms, dim, max_degree, orders), radius)
+    return SphereRadial.of(stack(terms, dim, max_degree, orders), radius)
 
 
 def n_harmonics(max_degree: int, dim: int) -> float:

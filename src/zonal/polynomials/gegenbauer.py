@@ -132,10 +132,8 @@ def recurrence(max_degree: int, dim: float) -> tuple[FloatArray, FloatArray]:
     a, b : ndarrays of shape (max_degree + 1,)
     """
     ell = np.arange(max_degree + 1, dtype=np.float64)
-    if dim == math.inf:
+    if dim in (1, math.inf):  # monomials; for d = 1 only 1 and t count
         return np.ones_like(ell), np.zeros_like(ell)
-    if dim == 1:  # Degree 2 and higher do not exist.
-        return (ell == 0).astype(np.float64), np.zeros_like(ell)
     # d = 2 makes the first row 0/0: P_1 = t needs a_0 = 1, b_0 = 0.
     scale = np.where(ell + dim > 2, ell + dim - 2, 1)
     a = np.where(ell == 0, 1.0, (2 * ell + dim - 2) / scale)
