@@ -43,9 +43,10 @@ class GegenbauerFeatures(KernelFeatures):
         m_i of the radial indices differ by one, with weights :math:`m_i^{-1/2}`: still unbiased.
     max_degree : int or "auto", default="auto"
         The largest degree q. ``"auto"`` is the smallest whose tail is below 1e-6 of k(x, x) if
-        all harmonics up to it number at most D, else the smallest whose tail is below 1e-3; for
-        slow series (ArcCosine, NTK) the degree up to 200 that minimises tail² + variance, since
-        high degrees are heavy-tailed. Tails are averaged over the rows.
+        all harmonics up to it number at most D; else the smallest whose tail is below 1e-3, or
+        the largest whose harmonics number at most D, whichever is higher. For slow series
+        (ArcCosine, NTK) it is the degree up to 200 that minimises tail² + variance, since high
+        degrees are heavy-tailed. Tails are averaged over the rows.
     n_radial : int or "auto", default="auto"
         The order s. ``"auto"`` is the smallest whose tail is below 1e-3, at most D.
     radial_basis : {"auto", "taylor"}, default="auto"
