@@ -131,23 +131,27 @@ def test_definition_term_by_term(dim):
 
 
 def test_fibonacci_has_one_lattice_per_count():
-    """501 and 500 directions: a prefix of a lattice would leave a hole at the pole."""
+    """A prefix of a lattice would leave a hole at the pole."""
     X = points(5, 3)
     features = zonal.GegenbauerFeatures(
         zonal.Gaussian(),
-        1001,
+        21,
         max_degree=6,
         n_radial=2,
         directions="fibonacci",
         center=False,
         random_state=0,
     ).fit(X)
-    Z = features.transform(X)
-    for columns, i in ((Z[:, :501], 0), (Z[:, 501:], 1)):
-        h = features.expansion_.radial(np.linalg.norm(X, axis=1))[:, :, [i]]
-        part = zonal.GeneralizedZonalKernel(3, lambda r, h=h: h, 6, 1)
-        # Low degrees are integrated to about 1e-4 by 500 points, a hole of one point costs 1/500.
-        np.testing.assert_allclose(columns @ columns.T, part(X), atol=5e-4)
+    assert features.directions_.shape == (11, 3)
+    # Heights at equal areas, whatever the rotation: the lattice's first axis is R e_3.
+    small = features._groups[1].directions
+    assert small.shape == (10, 3)
+    for lattice in (features.directions_, small):
+        axis = np.linalg.lstsq(lattice, 1 - (2 * np.arange(len(lattice)) + 1) / len(lattice))[0]
+        np.testing.assert_allclose(np.linalg.norm(axis), 1)
+    first = gegenbauer_features(features.expansion_, X, features.directions_, [11, 0])
+    second = gegenbauer_features(features.expansion_, X, small, [0, 10])
+    np.testing.assert_allclose(features.transform(X), np.hstack([first, second]), atol=1e-12)
 
 
 @pytest.mark.parametrize("dim", [2, 5, 40])
