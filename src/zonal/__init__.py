@@ -5,6 +5,7 @@ The library reads in the order of the theory:
 - `zonal.polynomials`: Gegenbauer polynomials, quadrature, series, points on the sphere;
 - `zonal.kernels`: kernels, exact and expanded as generalized zonal kernels;
 - `zonal.features`: feature maps, as scikit-learn transformers;
+- `zonal.learners`: regression, classification, clustering, components, in one pass;
 - `zonal.theory`: the paper's quantities as functions;
 - `zonal.datasets`: real data to try it on.
 """
@@ -22,6 +23,14 @@ from .kernels import (
     TruncationWarning,
     Zonal,
 )
+from .learners import (
+    GaussianProcess,
+    KernelCCA,
+    KernelKMeans,
+    KernelPCA,
+    KernelRidge,
+    KernelRidgeClassifier,
+)
 
 __version__ = "0.1.0"
 
@@ -31,8 +40,14 @@ __all__ = [
     "DotProduct",
     "Exponential",
     "Gaussian",
+    "GaussianProcess",
     "GegenbauerFeatures",
     "GeneralizedZonalKernel",
+    "KernelCCA",
+    "KernelKMeans",
+    "KernelPCA",
+    "KernelRidge",
+    "KernelRidgeClassifier",
     "Polynomial",
     "TruncationWarning",
     "Zonal",

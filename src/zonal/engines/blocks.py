@@ -6,8 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 import numba
-import numpy as np
-import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from .._typing import Array
@@ -33,8 +31,7 @@ def block_slices(n_rows: int, width: int) -> Iterable[slice]:
 def map_rows(
     function: Callable[[Any, Array], None],
     X: Any,
-    n_columns: int,
-    dtype: npt.DTypeLike,
+    out: Array,
     width: int | None = None,
 ) -> Array:
     """Fill a matrix block by block: ``function(rows, out)`` for each block of rows of X.
@@ -46,22 +43,20 @@ def map_rows(
     Parameters
     ----------
     function : callable
-        Takes rows of X [b, d] and fills out [b, n_columns].
+        Takes rows of X [b, d] and fills rows of out [b, n_columns].
     X : ndarray or CSR matrix of shape (n, d)
         All rows.
-    n_columns : int
-        The width of the result.
-    dtype : dtype
-        The type of the result.
+    out : ndarray of shape (n, n_columns)
+        Where the result goes; it may be a part of a wider matrix.
     width : int, optional
         Intermediate numbers a row, by default n_columns.
 
     Returns
     -------
     ndarray of shape (n, n_columns)
+        `out`.
     """
-    out = np.empty((X.shape[0], n_columns), dtype)
-    slices = list(block_slices(X.shape[0], width or n_columns))
+    slices = list(block_slices(X.shape[0], width or out.shape[1]))
 
     def run(rows: slice) -> None:
         function(X[rows], out[rows])

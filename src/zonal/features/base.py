@@ -4,43 +4,17 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._typing import Array, FloatArray
+from .._typing import Array
 from .._validation import check_count
 from ..engines import map_rows
 from ..kernels import as_kernel
-from ..rows import sample_rows
+from .learned import Learned
 
-__all__ = ["KernelFeatures", "Learned"]
-
-
-class Learned:
-    """The rows that a map learns from, in float64, with their weights.
-
-    At most 10,000 rows, chosen by their numbers; rows of weight zero do not exist.
-
-    Attributes
-    ----------
-    rows : ndarray or CSR matrix of shape (n, d)
-    weights : ndarray of shape (n,)
-    """
-
-    def __init__(self, X: Any, sample_weight: Any) -> None:
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        chosen = np.flatnonzero(weights > 0)
-        if len(chosen) == 0:
-            raise ValueError("All sample weights are zero: at least one row must count.")
-        chosen = chosen[sample_rows(len(chosen))]
-        self.rows = X[chosen].astype(np.float64)
-        self.weights: FloatArray = weights[chosen]
-
-    def mean(self) -> FloatArray:
-        """The weighted mean of the rows."""
-        return np.asarray(self.weights @ self.rows) / self.weights.sum()
+__all__ = ["KernelFeatures"]
 
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -91,9 +65,44 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         ndarray of shape (n_samples, n_components)
         """
+        X = self._valid(X)
+        return self._fill(X, np.empty((X.shape[0], self._n_features_out), X.dtype))
+
+    def transform_into(self, X: Any, out: Array) -> Array:
+        """Features of rows, written into a given array.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows.
+        out : ndarray of shape (n_samples, n_components)
+            Where the features go, in the precision of X; it may be a part of a wider matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            `out`.
+        """
+        X = self._valid(X)
+        if out.shape != (X.shape[0], self._n_features_out) or out.dtype != X.dtype:
+            raise ValueError(
+                f"out has shape {out.shape} and type {out.dtype}; these features need "
+                f"{(X.shape[0], self._n_features_out)} and {X.dtype}."
+            )
+        return self._fill(X, out)
+
+    def kernel_diag(self, X: Any) -> Array:
+        """k(x, x) of the exact kernel at rows, after whatever the map subtracts: [n_samples]."""
+        return self.kernel_.diag(self._valid(X))
+
+    def _fill(self, X: Any, out: Array) -> Array:
+        return map_rows(self._block, X, out, self._width)
+
+    def _valid(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return map_rows(self._block, X, self._n_features_out, X.dtype, self._width)
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
 
     @property
     def _n_features_out(self) -> int:
@@ -117,8 +126,3 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
-    return bool(sp.issparse(X))

@@ -10,8 +10,9 @@ from .._validation import check_choice, check_count, norms_agree, row_norms
 from ..engines import gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
 from ..polynomials import log_harmonic_dimensions
-from .base import KernelFeatures, Learned, is_sparse
+from .base import KernelFeatures
 from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
+from .learned import Learned, is_sparse
 from .truncation import choose_expansion
 
 __all__ = ["GegenbauerFeatures"]
@@ -195,6 +196,10 @@ class GegenbauerFeatures(KernelFeatures):
             n_radial=None if isinstance(self.n_radial, str) else int(self.n_radial),
             on_sphere=self.radial_basis == "auto" and norms_agree(norms),
         )
+
+    def kernel_diag(self, X: Any) -> Array:
+        """k(x, x) of the exact kernel at centred rows: [n_samples]."""
+        return self.kernel_.diag(self._centered(self._valid(X)))
 
     def _centered(self, rows: Any) -> Any:
         return rows - self.center_.astype(rows.dtype) if self.center_.any() else rows

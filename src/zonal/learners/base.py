@@ -1,0 +1,185 @@
+"""What every learner shares: its features, rows in blocks, moments of blocks."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from .._typing import Array, FloatArray
+from .._validation import check_count
+from ..features import KernelFeatures
+from ..features.automatic import automatic_features
+from ..rows import sample_rows
+from .moments import Moments
+from .progress import progress
+
+__all__ = ["Learner"]
+
+# Features held at a time, in bytes.
+BLOCK_BYTES = 1 << 25
+# Rows whose mean is the shift of the moments.
+SHIFT_ROWS = 1024
+
+
+class Learner(BaseEstimator):
+    """Base class of learners: the parameters `features`, `budget`, `random_state`, `verbose`."""
+
+    features: Any
+    budget: int
+    random_state: Any
+    verbose: bool
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        """Validate rows. Frames stay frames, for features that pick columns by name."""
+        if hasattr(X, "columns") and hasattr(X, "dtypes"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+        )
+
+    def _check_weight(self, X: Any, sample_weight: Any) -> FloatArray | None:
+        if sample_weight is None:
+            return None
+        rows = np.empty((_num_samples(X), 0))
+        weight = _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+        )
+        if not weight.any():
+            raise ValueError("All sample weights are zero: at least one row must count.")
+        return np.asarray(weight)
+
+    def _fit_features(self, X: Any, y: Any, weight: FloatArray | None) -> Any:
+        """A fitted copy of the features."""
+        if isinstance(self.features, str):
+            if self.features != "auto":
+                raise ValueError(
+                    f"features={self.features!r} must be 'auto' or a transformer such as "
+                    "zonal.GegenbauerFeatures()."
+                )
+            check_count("budget", self.budget, type(self).__name__)
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            features = automatic_features(self.budget, int(seed))
+        elif hasattr(self.features, "fit") and hasattr(self.features, "transform"):
+            features = clone(self.features)
+        else:
+            raise TypeError(
+                f"features={self.features!r} must be 'auto' or a transformer with fit and "
+                "transform, such as zonal.GegenbauerFeatures()."
+            )
+        return features.fit(X, y, **_weight_arguments(features, weight))
+
+    def _transform(self, X: Any, features: Any = None) -> Array:
+        """Features of a few rows, dense: [n, D]."""
+        Z = (self.features_ if features is None else features).transform(X)
+        Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
+        return Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64)
+
+    def _map(self, X: Any, function: Callable[[Array], Array]) -> Array:
+        """Apply a function to the features of rows, block by block: [n, …]."""
+        parts = [function(self._transform(_rows(X, rows))) for rows in self._slices(X)]
+        return np.concatenate(parts)
+
+    def _slices(self, X: Any) -> Iterator[slice]:
+        n_rows = _num_samples(X)
+        step = max(256, BLOCK_BYTES // (8 * self.n_columns_))
+        return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+    def _start(self, X: Any, Y: Array) -> FloatArray:
+        """The shift of the moments: the mean of features and targets of some rows."""
+        chosen = sample_rows(_num_samples(X), SHIFT_ROWS)
+        Z = self._transform(_safe_indexing(X, chosen))
+        self.n_columns_ = Z.shape[1]
+        return np.concatenate(
+            [Z.mean(axis=0, dtype=np.float64), Y[chosen].mean(axis=0, dtype=np.float64)]
+        )
+
+    def _accumulate(
+        self,
+        X: Any,
+        Y: Array,
+        weight: FloatArray | None,
+        labels: npt.NDArray[np.intp] | None,
+        moments: list[Moments],
+    ) -> None:
+        """Add rows to the moments of their groups (`labels`; None: all to the first)."""
+        blocks = progress(list(self._slices(X)), self.verbose, f"{type(self).__name__}: rows")
+        for rows in blocks:
+            numbers = np.arange(rows.start, rows.stop)
+            for group, target in enumerate(moments):
+                chosen = numbers if labels is None else numbers[labels[rows] == group]
+                if len(chosen) == 0:
+                    continue
+                # Most blocks belong to one group: then a slice, which copies nothing.
+                part = _rows(X, rows) if len(chosen) == len(numbers) else _safe_indexing(X, chosen)
+                target.update(
+                    self._augmented(
+                        part, Y[chosen], None if weight is None else weight[chosen], target
+                    )
+                )
+        for target in moments:
+            target.flush()
+
+    def _augmented(self, X: Any, Y: Array, weight: FloatArray | None, moments: Moments) -> Array:
+        """Rows (z - a, y - b, 1) √w, in one matrix."""
+        width = moments.n_features
+        if isinstance(self.features_, KernelFeatures) and getattr(X, "dtype", None) in (
+            np.float32,
+            np.float64,
+        ):
+            block = np.empty((_num_samples(X), len(moments.shift) + 1), X.dtype)
+            self.features_.transform_into(X, block[:, :width])
+        else:
+            Z = self._transform(X)
+            if Z.shape[1] != width:
+                raise ValueError(
+                    f"The features of this chunk have {Z.shape[1]} columns, but those of the "
+                    f"first had {width}: all chunks must have the same columns."
+                )
+            block = np.empty((len(Z), len(moments.shift) + 1), Z.dtype)
+            block[:, :width] = Z
+        block[:, width:-1] = Y - moments.shift[width:]
+        block[:, :width] -= moments.shift[:width].astype(block.dtype)
+        block[:, -1] = 1
+        if weight is not None:
+            block *= np.sqrt(weight)[:, None].astype(block.dtype)
+        return block
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = (
+            isinstance(self.features, str) or get_tags(self.features).input_tags.sparse
+        )
+        return tags
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "features_")
+
+
+def _rows(X: Any, rows: slice) -> Any:
+    """A slice of rows of an array, a sparse matrix or a frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _weight_arguments(features: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
+    """Arguments that take the sample weights to whatever learns from the rows."""
+    if weight is None:
+        return {}
+    if isinstance(features, Pipeline):
+        return {
+            f"{name}__sample_weight": weight
+            for name, step in features.steps
+            if has_fit_parameter(step, "sample_weight")
+        }
+    return {"sample_weight": weight} if has_fit_parameter(features, "sample_weight") else {}
