@@ -31,6 +31,7 @@ from .learners import (
     KernelRidge,
     KernelRidgeClassifier,
 )
+from .persistence import load, save
 
 __version__ = "0.1.0"
 
@@ -52,5 +53,7 @@ __all__ = [
     "TruncationWarning",
     "Zonal",
     "datasets",
+    "load",
+    "save",
     "theory",
 ]

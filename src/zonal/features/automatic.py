@@ -10,7 +10,7 @@ from .scaling import Standardizer
 __all__ = ["automatic_features"]
 
 
-def automatic_features(n_components: int, random_state: Any) -> Pipeline:
+def automatic_features(n_components: int, random_state: Any = None) -> Pipeline:
     """Standardised columns, a Gaussian kernel of median bandwidth, Gegenbauer features.
 
     Parameters

@@ -69,8 +69,7 @@ class Learner(BaseEstimator):
                     "zonal.GegenbauerFeatures()."
                 )
             check_count("budget", self.budget, type(self).__name__)
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            features = automatic_features(self.budget, int(seed))
+            features = automatic_features(self.budget)
         elif hasattr(self.features, "fit") and hasattr(self.features, "transform"):
             features = clone(self.features)
         else:
@@ -78,6 +77,7 @@ class Learner(BaseEstimator):
                 f"features={self.features!r} must be 'auto' or a transformer with fit and "
                 "transform, such as zonal.GegenbauerFeatures()."
             )
+        _seed(features, self.random_state)
         return features.fit(X, y, **_weight_arguments(features, weight))
 
     def _transform(self, X: Any, features: Any = None) -> Array:
@@ -158,8 +158,11 @@ class Learner(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = (
-            isinstance(self.features, str) or get_tags(self.features).input_tags.sparse
+        parts = self.features if isinstance(self.features, tuple | list) else [self.features]
+        tags.input_tags.sparse = all(
+            isinstance(part, str)
+            or (hasattr(part, "__sklearn_tags__") and get_tags(part).input_tags.sparse)
+            for part in parts
         )
         return tags
 
@@ -170,6 +173,20 @@ class Learner(BaseEstimator):
 def _rows(X: Any, rows: slice) -> Any:
     """A slice of rows of an array, a sparse matrix or a frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _seed(features: Any, random_state: Any) -> None:
+    """Seed what the features leave to chance from the learner's own seed, if it has one."""
+    parameters = features.get_params(deep=True) if hasattr(features, "get_params") else {}
+    unset = sorted(
+        name
+        for name, value in parameters.items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    )
+    if random_state is not None and unset:
+        rng = check_random_state(random_state)
+        seeds = {name: int(rng.randint(np.iinfo(np.int32).max)) for name in unset}
+        features.set_params(**seeds)
 
 
 def _weight_arguments(features: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
