@@ -1,7 +1,7 @@
 """Run every benchmark and print its table."""
 
-from . import features
+from . import features, learners
 
-for benchmark in (features,):
+for benchmark in (features, learners):
     benchmark.main()
     print()

@@ -1,5 +1,6 @@
 """Checks of parameters and rows, with messages that say what to do next."""
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -8,7 +9,7 @@ import scipy.sparse as sp
 
 from ._typing import Array, FloatArray
 
-__all__ = ["check_choice", "check_count", "check_positive", "norms_agree", "row_norms"]
+__all__ = ["canonical", "check_choice", "check_count", "check_positive", "norms_agree", "row_norms"]
 
 
 def check_positive(name: str, value: Any, owner: str, extra: str = "") -> float:
@@ -41,7 +42,20 @@ def row_norms(X: Any) -> FloatArray:
     if sp.issparse(X):
         return _sparse_row_norms(X)
     dense: Array = X
-    return np.sqrt(np.einsum("ij,ij->i", dense, dense, dtype=np.float64))
+    norms = np.sqrt(np.einsum("ij,ij->i", dense, dense, dtype=np.float64))
+    huge = ~np.isfinite(norms)
+    if huge.any():  # the squares overflow, the norms need not
+        norms[huge] = [math.hypot(*row) for row in dense[huge].tolist()]
+    return norms
+
+
+def canonical(X: Any) -> Any:
+    """X, with duplicate entries of a sparse matrix summed."""
+    matrix: Any = X
+    if sp.issparse(X) and not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
 
 
 def _sparse_row_norms(X: Any) -> FloatArray:

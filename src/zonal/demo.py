@@ -104,6 +104,7 @@ def _draw(result: Result, grid: Array, y: Array, path: Path) -> None:
 def main() -> None:
     """Fit, print the table and save the map."""
     try:
+        import matplotlib  # noqa: F401, needed at the end: better to know now
         from tqdm import tqdm
     except ImportError as error:
         raise SystemExit(

@@ -4,15 +4,18 @@ import copy
 import io
 import json
 import os
-import tempfile
+import secrets
 import types
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.special
+from sklearn import model_selection
 from sklearn.base import BaseEstimator
 
 from . import features, kernels, learners
@@ -73,8 +76,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     functions = _user_functions(model)
     if functions:
-        stand_ins = {id(function): MissingFunction(name) for name, function in functions.items()}
-        model = copy.deepcopy(model, stand_ins)
+        model = _replace(
+            model,
+            {
+                id(value): stand_in
+                for name, values in functions.items()
+                for stand_in in [MissingFunction(name)]
+                for value in values
+            },
+        )
         names = ", ".join(functions)
         warnings.warn(
             f"Python functions are not saved: {names}. Give them again with "
@@ -122,7 +132,7 @@ def load(
             header = json.loads(archive.read(HEADER))
             version = int(header["format"])
             needed = [str(name) for name in header["functions"]]
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError, EOFError) as error:
+    except Exception as error:  # whatever zipfile and json meet in a file that is not ours
         raise ValueError(
             f"{path} is not a model saved by zonal.save, or it is damaged ({error})."
         ) from error
@@ -152,25 +162,27 @@ def load(
         )
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model.")
-    stand_ins = {
-        id(value): given[value.name]
-        for _, value in _walk(model)
-        if isinstance(value, MissingFunction)
-    }
-    return copy.deepcopy(model, stand_ins) if stand_ins else model
+    missing = [value for _, value in _walk(model) if isinstance(value, MissingFunction)]
+    if any(vars(value).get("name") not in needed for value in missing):
+        raise ValueError(f"{path} is damaged: it lacks a function that its header does not name.")
+    stand_ins = {id(value): given[value.name] for value in missing}
+    return _replace(model, stand_ins) if stand_ins else model
 
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path} can not be written: there is no folder {path.parent}.")
+    # Not by tempfile, whose files only their owner may read: the umask decides, as for any file.
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(beside, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
 
 
@@ -181,44 +193,117 @@ def _walk(value: Any, name: str = "", seen: set[int] | None = None) -> Iterator[
         return
     seen.add(id(value))
     yield name, value
+    if _is_users(value):
+        return  # it is left out as a whole
     if isinstance(value, types.MethodType):
         yield from _walk(value.__self__, name, seen)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for key, item in value.items():
             yield from _walk(item, str(key), seen)
     elif isinstance(value, list | tuple | set):
         for item in value:
             yield from _walk(item, name, seen)
-    elif hasattr(value, "__dict__") and not isinstance(value, types.FunctionType):
+    elif hasattr(value, "__dict__"):
         for key, item in vars(value).items():
             yield from _walk(item, key, seen)
 
 
-def _user_functions(model: Any) -> dict[str, Callable[..., Any]]:
-    """Functions that are not part of a library, by unique names."""
-    found: dict[str, Callable[..., Any]] = {}
+def _replace(value: Any, memo: dict[int, Any]) -> Any:
+    """A copy of a model with other objects in place of those in `memo`, by their ids.
+
+    `copy.deepcopy` does not ask its memo about functions from Python 3.14 on. Arrays are shared.
+    """
+    if id(value) in memo:
+        return memo[id(value)]
+    if isinstance(value, np.ndarray | str | bytes | type | types.FunctionType):
+        return value
+    new: Any = value
+    if isinstance(value, types.MethodType):
+        new = types.MethodType(value.__func__, _replace(value.__self__, memo))
+    elif isinstance(value, list | tuple | set):
+        items = [_replace(item, memo) for item in value]
+        new = type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    elif isinstance(value, dict):
+        new = copy.copy(value)
+        new.update({key: _replace(item, memo) for key, item in value.items()})
+    elif hasattr(value, "__dict__"):
+        new = memo[id(value)] = copy.copy(value)
+        # Not by setattr, which frozen dataclasses refuse.
+        vars(new).update({key: _replace(item, memo) for key, item in vars(value).items()})
+    memo[id(value)] = new
+    return new
+
+
+def _is_users(value: Any) -> bool:
+    """Whether a value is a function that no library brings back by its name."""
+    if not callable(value) or isinstance(value, type | BaseEstimator):
+        return False
+    if isinstance(value, np.ufunc):  # np.frompyfunc makes them of Python functions
+        name = value.__name__
+        return not any(getattr(module, name, None) is value for module in (np, scipy.special))
+    if isinstance(value, types.MethodType):
+        return value.__func__ is not kernels.GeneralizedZonalKernel.coefficients
+    module = (getattr(value, "__module__", None) or "").split(".")[0]
+    return isinstance(value, types.FunctionType) or module not in ("zonal", "sklearn", "scipy")
+
+
+def _user_functions(model: Any) -> dict[str, list[Callable[..., Any]]]:
+    """Functions that are not part of a library, with their copies, by unique names."""
+    found: dict[str, list[Callable[..., Any]]] = {}
+    names: dict[Any, str] = {}
     for attribute, value in _walk(model):
-        if not callable(value) or isinstance(value, np.ufunc | types.MethodType | BaseEstimator):
+        if not _is_users(value):
             continue
-        module = (getattr(value, "__module__", None) or "").split(".")[0]
-        if not isinstance(value, types.FunctionType) and module in ("zonal", "sklearn", "scipy"):
-            continue
-        own = getattr(value, "__name__", "")
-        base = own if own.isidentifier() else attribute.rstrip("_") or "function"
-        name, number = base, 2
-        while name in found:
-            name, number = f"{base}{number}", number + 1
-        found[name] = value
+        identity = _identity(value)
+        if identity not in names:
+            own = getattr(value, "__name__", "")
+            base = own if own.isidentifier() else attribute.rstrip("_") or "function"
+            name, number = base, 2
+            while name in found:
+                name, number = f"{base}{number}", number + 1
+            names[identity] = name
+        found.setdefault(names[identity], []).append(value)
     return found
 
 
+def _identity(value: Any, depth: int = 4) -> Any:
+    """Equal for a function and its copies, which `clone` makes of all but plain functions.
+
+    It looks a few levels deep only, for such an object may hold half a compiler. Copies that are
+    not recognised are asked for by names of their own.
+    """
+    if value is None or isinstance(value, str | bytes | int | float | complex):
+        return type(value), value
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, types.FunctionType | type) or depth == 0:
+        return id(value)
+    parts: Any
+    if isinstance(value, partial):
+        parts = value.func, value.args, value.keywords
+    elif isinstance(value, types.MethodType):
+        parts = value.__func__, value.__self__
+    elif isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, list | tuple):
+        parts = value
+    elif hasattr(value, "__dict__"):
+        parts = vars(value).items()
+    else:
+        return id(value)
+    return type(value), *(_identity(part, depth - 1) for part in parts)
+
+
 def _trusted() -> set[str]:
-    """The library's own types, by their full names."""
+    """The library's own types and the splitters that `cv` takes, by their full names."""
     classes: set[Any] = {_Group, _Posterior, MissingFunction, Moments, Solution}
     for module in (kernels, features, learners, radial):
         classes |= {value for value in vars(module).values() if isinstance(value, type)}
+    # skops trusts scikit-learn's estimators of its own accord, but not its splitters.
+    splitters = {value for value in vars(model_selection).values() if hasattr(value, "split")}
+    classes |= {value for value in splitters if isinstance(value, type)}
     names = {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
-    own = {name for name in names if name.startswith("zonal.")}
+    own = {name for name in names if name.startswith(("zonal.", "sklearn.model_selection."))}
     return own | {"zonal.kernels.gzk.GeneralizedZonalKernel.coefficients"}
 
 

@@ -59,10 +59,21 @@ def test_order_off_the_sphere():
 
 def test_order_is_at_most_the_width():
     X = np.random.default_rng(0).standard_normal((100, 3))
-    with pytest.warns(zonal.TruncationWarning, match="leave out"):
-        features = zonal.GegenbauerFeatures(zonal.Gaussian(0.3), 3, center=False).fit(X)
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(0.3), 3, center=False).fit(X)
     assert features.n_radial_ <= 3
     assert features.transform(X).shape == (100, 3)
+
+
+def test_useless_maps_warn():
+    rng = np.random.default_rng(0)
+    with pytest.warns(zonal.TruncationWarning, match="leave out"):
+        zonal.GegenbauerFeatures(zonal.Gaussian(0.02), 128).fit(rng.standard_normal((100, 3)))
+    with pytest.warns(zonal.TruncationWarning, match="standard deviation of .* times its value"):
+        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024).fit(rng.standard_normal((100, 30)))
+    with pytest.warns(zonal.TruncationWarning, match="leave out"):
+        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024, n_radial=1).fit(
+            rng.standard_normal((100, 9))
+        )
 
 
 @pytest.mark.parametrize("dim", [2, 3, 12])

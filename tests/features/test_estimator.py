@@ -1,6 +1,9 @@
 """GegenbauerFeatures as a scikit-learn citizen."""
 
 import pickle
+import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -9,6 +12,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -71,19 +75,94 @@ def test_sparse_is_never_filled():
     data = sp.random_array(
         (2000, 100_000), density=1e-4, rng=np.random.default_rng(0), format="csr"
     )
-    features = zonal.GegenbauerFeatures(
-        zonal.Gaussian("median"), 64, directions="iid", random_state=0
-    )
-    import tracemalloc
-
+    features = zonal.GegenbauerFeatures(zonal.Gaussian("median"), 64, random_state=0)
     tracemalloc.start()
     Z = features.fit_transform(data)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert Z.shape == (2000, 64)
-    # The directions are 51 MB, once for the normal draws and once normalised, and the median
-    # distance of 2,000 rows some 100 MB; a dense copy would add 1,600 MB.
-    assert peak < 400e6
+    # The directions are 51 MB, in a handful of copies while they are made orthogonal, and the
+    # median distance of 2,000 rows some 100 MB; a dense copy would add 1,600 MB.
+    assert peak < 500e6
+
+
+def test_duplicate_entries_of_sparse_rows_add_up():
+    data = sp.csr_array((np.array([1.0, 1.0, 3.0]), np.array([0, 0, 1]), np.array([0, 2, 3])))
+    dense = np.array([[2.0, 0.0], [0.0, 3.0]])
+    features = zonal.GegenbauerFeatures(zonal.NTK(1), 16, random_state=0).fit(dense)
+    np.testing.assert_allclose(features.transform(data), features.transform(dense))
+    np.testing.assert_allclose(zonal.NTK(1).diag(data), [8, 18])
+    assert data.nnz == 3  # the caller's matrix is left alone
+
+
+def test_parameters_set_after_fit_do_not_matter():
+    """Compiled code once wrote beyond the end here."""
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(2.0), 64, random_state=0).fit(X)
+    expected = features.transform(X)
+    for width in (16, 128):
+        features.set_params(n_components=width)
+        np.testing.assert_array_equal(features.transform(X), expected)
+        assert len(features.get_feature_names_out()) == 64
+
+
+def test_transform_into():
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(2.0), 8, random_state=0).fit(X)
+    wide = np.zeros((60, 10))
+    features.transform_into(X, wide[:, 1:9])
+    np.testing.assert_array_equal(wide[:, 1:9], features.transform(X))
+    np.testing.assert_array_equal(wide[:, [0, 9]], 0)
+    with pytest.raises(ValueError, match=r"out has shape \(60, 10\)"):
+        features.transform_into(X, wide)
+
+
+def test_concurrent_transforms_leave_blas_alone():
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+
+    data = np.random.default_rng(0).standard_normal((20_000, 3))
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(2.0), 512, random_state=0).fit(data)
+    expected, before = features.transform(data), threads()
+    with ThreadPoolExecutor(4) as pool:
+        for Z in pool.map(lambda _: features.transform(data), range(8)):
+            np.testing.assert_array_equal(Z, expected)
+    assert threads() == before
+
+
+def test_failed_fit_is_not_fitted():
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(2.0), 8, directions="fibonacci")
+    with pytest.raises(ValueError, match="fibonacci"):
+        features.fit(X)
+    with pytest.raises(NotFittedError):
+        features.transform(X)
+
+
+@pytest.mark.parametrize("bandwidth", [1.0, 20.0])
+def test_float32_in_high_dimension(bandwidth):
+    """√α_ℓ overflows float32 from about degree 40 on at d = 400."""
+    data = np.random.default_rng(0).standard_normal((50, 400))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zonal.TruncationWarning)
+        features = zonal.GegenbauerFeatures(zonal.Gaussian(bandwidth), 256, random_state=0)
+        double = features.fit_transform(data)
+    single = features.transform(data.astype(np.float32))
+    assert np.isfinite(double).all()
+    assert np.isfinite(single).all()
+    np.testing.assert_allclose(single, double, atol=1e-4 * np.abs(double).max() + 1e-12)
+
+
+def test_memory_with_many_radial_functions():
+    """Blocks shrink as the coefficients of a row grow."""
+    data = np.random.default_rng(0).standard_normal((20_000, 3))
+    features = zonal.GegenbauerFeatures(
+        zonal.Gaussian(0.5), 512, max_degree=40, n_radial=60, random_state=0
+    ).fit(data)
+    tracemalloc.start()
+    Z = features.transform(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - Z.nbytes < 200e6
 
 
 def test_frames():
@@ -139,7 +218,7 @@ def test_clone_and_pickle():
 def test_grid_search():
     y = np.sin(X[:, 0])
     pipeline = make_pipeline(
-        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 64, random_state=0), Ridge(1e-3)
+        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 128, random_state=0), Ridge(1e-3)
     )
     grid = {"gegenbauerfeatures__kernel__bandwidth": [0.01, 3.0]}
     with pytest.warns(zonal.TruncationWarning):

@@ -7,6 +7,7 @@ import pytest
 
 import zonal
 from tests.naive import paper_radial
+from zonal.kernels.terms import _disc_taylor, _series_from_taylor
 
 ANALYTIC = [
     zonal.Gaussian(1.0),
@@ -118,9 +119,9 @@ def test_arc_cosine_coefficients_vanish_by_parity(dim):
 def test_quadrature_and_taylor_coefficients_agree(kernel):
     """Two independent ways to the same numbers meet at dimension 12 and 13."""
     term = kernel.terms()[0]
-    # 64-fold the rounding of κ, magnified by √α.
-    by_taylor = term._series_from_taylor(12, 15)
-    np.testing.assert_allclose(term.series(12, 15), by_taylor, atol=1e-9)
+    by_taylor = _series_from_taylor(*_disc_taylor(term.kappa), 12, 15)
+    # Rounding of κ, magnified by √α_15 = 2,800.
+    np.testing.assert_allclose(term.series(12, 15), by_taylor, atol=1e-11)
 
 
 @pytest.mark.parametrize("dim", [400, 100_000])
@@ -217,3 +218,86 @@ def test_own_radial_function_of_wrong_shape():
     kernel = zonal.GeneralizedZonalKernel(3, lambda r: np.ones((len(r), 2, 1)), 2, 1)
     with pytest.raises(ValueError, match=r"shape \(1, 2, 1\)"):
         kernel([[1.0, 0, 0]])
+
+
+@pytest.mark.parametrize("kernel", [zonal.Exponential(), zonal.Polynomial(3)], ids=repr)
+def test_overflow_is_an_error_and_not_an_endless_search(kernel):
+    with pytest.raises(ValueError, match="overflows at norms up to 1e"):
+        kernel.expand(3, radii=[1.0, 1e120])
+
+
+@pytest.mark.parametrize("radii", [[], [-1.0], [np.nan], [[1.0, 2.0]]], ids=str)
+def test_bad_radii(radii):
+    with pytest.raises(ValueError, match="must be norms"):
+        zonal.Gaussian().expand(3, radii=radii)
+
+
+def test_bad_taylor_coefficients():
+    with pytest.raises(ValueError, match="must be finite numbers"):
+        zonal.DotProduct(np.exp, taylor=[1, np.nan]).expand(3)
+
+
+@pytest.mark.parametrize("radius", [5.0, 10.0, 20.0])
+def test_numeric_taylor_coefficients_reach_as_far_as_exact_ones(radius):
+    """e^t through Cauchy's integral against 1/j!, where the coefficients underflow."""
+    numeric, exact = (
+        kernel.expand(3, radii=[1.0, radius])
+        for kernel in (zonal.DotProduct(np.exp), zonal.Exponential())
+    )
+    assert abs(numeric.max_degree - exact.max_degree) <= 1
+    X = radius * on_sphere(10, 3)
+    np.testing.assert_allclose(numeric(X), exact(X), atol=2e-6 * np.exp(radius**2))
+
+
+@pytest.mark.parametrize(
+    ("kappa", "dim"),
+    [
+        (lambda t: 1 + t**51, 20),
+        (lambda t: 1 / (1.01 - t), 12),
+        (lambda t: np.exp(5 * (t - 1)), 100),
+        (np.exp, 400),
+        (lambda t: np.exp(np.asarray(t, dtype=float)), 30),  # real numbers only: by quadrature
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*discards the imaginary part")
+def test_zonal_accepts_what_is_positive_definite_in_every_dimension(kappa, dim):
+    X = on_sphere(6, dim)
+    expansion = zonal.Zonal(kappa).expand(dim)
+    total = float(zonal.Zonal(kappa)(X[:1])[0, 0])
+    assert expansion.diag(X)[0] <= total * (1 + 1e-9)
+    off_diagonal = expansion(X) - zonal.Zonal(kappa)(X)
+    np.fill_diagonal(off_diagonal, 0)
+    assert np.abs(off_diagonal).max() < 1e-5 * total
+
+
+def test_odd_kernels_and_constants():
+    rows = np.vstack([np.zeros(3), standardised(10, 3)])
+    norms = np.linalg.norm(rows, axis=1)
+    odd = zonal.DotProduct(np.sinh)
+    np.testing.assert_allclose(odd.expand(3, radii=norms)(rows), odd(rows), atol=1e-4)
+    constant = zonal.DotProduct(lambda t: 2.0)
+    assert constant(rows).shape == (11, 11)
+    assert constant.expand(3).max_degree == 0
+    assert zonal.Zonal(lambda t: 2.0).expand(3).max_degree == 0
+
+
+def test_own_expansion_can_not_be_asked_for_something_else():
+    own = zonal.Gaussian(2.0).expand(3, 4, 2)
+    assert own.expand(3, max_degree=4, n_radial=2, radii=[9.0]) is own
+    with pytest.raises(ValueError, match="max_degree=4, not for max_degree=1"):
+        own.expand(3, max_degree=1)
+
+
+def test_radial_functions_take_lists():
+    for expansion in (
+        zonal.Gaussian().expand(3),
+        zonal.NTK().expand(3),
+        zonal.Gaussian().expand(3, radii=[2, 2]),
+    ):
+        assert expansion.radial([1.0, 2.0]).shape[0] == 2
+
+
+def test_sum_of_a_list():
+    X = standardised(5, 3)
+    kernels = [zonal.Gaussian(1.0), zonal.Gaussian(2.0)]
+    np.testing.assert_allclose(sum(kernels)(X), kernels[0](X) + kernels[1](X))

@@ -1,5 +1,6 @@
 """Walking over the rows in blocks, on all cores."""
 
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -15,6 +16,34 @@ __all__ = ["block_slices", "map_rows"]
 # Numbers in a block of intermediate results, 4 MB in float32. Smaller blocks would fit a core's
 # second-level cache, but then the threads wait for each other in Python: measured 1.6 times slower.
 BLOCK_SIZE = 1 << 20
+
+
+class _SingleThreadedBlas:
+    """Holds BLAS to one thread while any of our threads are at work.
+
+    The limit is one for the whole process, so callers in several threads share it: the first
+    sets it and the last lifts it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_single_threaded_blas = _SingleThreadedBlas()
 
 
 @lru_cache(maxsize=1)
@@ -66,10 +95,7 @@ def map_rows(
         for rows in slices:
             run(rows)
         return out
-    with (
-        _controller().limit(limits=1, user_api="blas"),
-        ThreadPoolExecutor(n_threads) as pool,
-    ):
+    with _single_threaded_blas, ThreadPoolExecutor(n_threads) as pool:
         for _ in pool.map(run, slices):
             pass
     return out

@@ -1,12 +1,13 @@
 """The compiled engine: all degrees in one fused pass over a block of rows."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
 from numba import njit
 
 from .._typing import Array, FloatArray
-from ..polynomials import recurrence
+from ..polynomials import log_harmonic_dimensions, recurrence
 
 __all__ = ["gegenbauer_sums"]
 
@@ -14,6 +15,8 @@ __all__ = ["gegenbauer_sums"]
 WIDTH = 512
 # Degrees per sweep over the buffers, which divides their traffic.
 STRIDE = 4
+# Weights may leave the magnitude of the result by this much, with room to spare for the result.
+LOG_RANGE = {"float32": 40.0, "float64": 600.0}
 
 
 def gegenbauer_sums(
@@ -23,29 +26,61 @@ def gegenbauer_sums(
 
     Releases the GIL, and works in the precision of `projections`.
     """
-    dtype = projections.dtype
     n_rows, n_degrees, n_radial = coefficients.shape
+    if out.shape != (n_rows, counts.sum()) or projections.shape != (n_rows, counts.max()):
+        raise ValueError(  # compiled code would write beyond the end
+            f"Arrays of shapes {projections.shape}, {coefficients.shape} and {out.shape} do not "
+            f"belong to {counts.tolist()} directions."
+        )
     # Zeros above the largest degree fill the last sweep; [row, radial, degree] is read in order.
     n_padded = 1 + STRIDE * (-(-(n_degrees - 1) // STRIDE))
-    gamma, beta, scale = _scaled_recurrence(n_padded, dim)
+    gamma, beta, weights, span = _scaled_recurrence(n_degrees, n_padded, dim)
+    dtype = projections.dtype
+    if span > LOG_RANGE[dtype.name]:
+        if span > LOG_RANGE["float64"]:
+            raise ValueError(
+                f"Degree {n_degrees - 1} in dimension {dim} is beyond the range of float64: lower "
+                "max_degree."
+            )
+        dtype = np.dtype(np.float64)
     padded = np.zeros((n_rows, n_radial, n_padded), dtype)
-    np.divide(coefficients.transpose(0, 2, 1), scale[:n_degrees], out=padded[:, :, :n_degrees])
-    _clenshaw(projections, padded, counts, dtype.type(gamma), beta.astype(dtype), out)
+    np.multiply(coefficients.transpose(0, 2, 1), weights, out=padded[:, :, :n_degrees])
+    _clenshaw(
+        projections.astype(dtype, copy=False),
+        padded,
+        counts,
+        dtype.type(gamma),
+        beta.astype(dtype),
+        out,
+    )
 
 
 @lru_cache(maxsize=64)
-def _scaled_recurrence(n_degrees: int, dim: int) -> tuple[float, FloatArray, FloatArray]:
+def _scaled_recurrence(
+    n_degrees: int, n_padded: int, dim: int
+) -> tuple[float, FloatArray, FloatArray, float]:
     """Scale Q_ℓ = s_ℓ P_ℓ such that Q_{ℓ+1} = γ t Q_ℓ - β_ℓ Q_{ℓ-1}: one multiplication less.
 
-    The constant γ is the geometric mean of the a_ℓ, which brings s_ℓ back to one at the largest
-    degree; on the way it stays below e⁵⁵ for all dimensions and degrees up to 1,024, so that even
-    float32 does not overflow.
+    The constant γ brings s_ℓ to √α_ℓ at the largest degree, so that Q_ℓ is close to the
+    orthonormal √α_ℓ P_ℓ and neither it nor the weights √α_ℓ / s_ℓ overflow where α_ℓ would.
+
+    Returns
+    -------
+    gamma : float
+    beta : ndarray of shape (n_padded + 1,)
+    weights : ndarray of shape (n_degrees,)
+        √α_ℓ / s_ℓ.
+    span : float
+        The largest |log| of the weights.
     """
-    a, b = recurrence(n_degrees + 1, dim)
-    gamma = float(np.exp(np.log(a[: max(n_degrees - 1, 1)]).mean()))
-    scale: FloatArray = np.cumprod(np.concatenate([[1.0], gamma / a]))  # s_ℓ
-    beta: FloatArray = np.r_[0.0, b[1:] * scale[2:] / scale[:-2]]
-    return gamma, beta, scale
+    a, b = recurrence(n_padded + 1, dim)
+    log_root = log_harmonic_dimensions(n_degrees - 1, dim) / 2
+    steps = max(n_degrees - 1, 1)
+    log_gamma = (np.log(a[:steps]).sum() + log_root[-1]) / steps
+    log_scale = np.cumsum(np.concatenate([[0.0], log_gamma - np.log(a)]))  # log s_ℓ
+    beta: FloatArray = np.r_[0.0, b[1:] * np.exp(log_scale[2:] - log_scale[:-2])]
+    log_weights = log_root - log_scale[:n_degrees]
+    return math.exp(log_gamma), beta, np.exp(log_weights), float(np.abs(log_weights).max())
 
 
 @njit(nogil=True, fastmath=True, cache=True)

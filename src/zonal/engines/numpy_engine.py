@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._typing import Array
-from ..polynomials import gegenbauer_table
+from ..polynomials import orthonormal_table
 
 __all__ = ["gegenbauer_sums"]
 
@@ -11,7 +11,7 @@ __all__ = ["gegenbauer_sums"]
 def gegenbauer_sums(
     projections: Array, coefficients: Array, counts: Array, dim: int, out: Array
 ) -> None:
-    r"""Sums over degrees, :math:`\sum_\ell c_{\ell,i} P_d^\ell(t_j)`, for one block of rows.
+    r"""Sums over degrees :math:`\sum_\ell c_{\ell,i} \sqrt{\alpha_\ell} P_d^\ell(t_j)` of a block.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def gegenbauer_sums(
     out : ndarray of shape (n_rows, counts.sum())
         OUT. The columns of radial index 0, then those of index 1, and so on.
     """
-    table = gegenbauer_table(coefficients.shape[1] - 1, dim, np.clip(projections, -1, 1))
+    table = orthonormal_table(coefficients.shape[1] - 1, dim, np.clip(projections, -1, 1))
     sums = np.einsum("lnj,nli->nij", table, coefficients)  # [n_rows, n_radial, n_directions]
     stops = np.cumsum(counts)
     for i, (count, stop) in enumerate(zip(counts, stops, strict=True)):

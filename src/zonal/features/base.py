@@ -1,15 +1,17 @@
 """What every feature map shares: validation, what it learns from data, rows in blocks."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
-from .._validation import check_count
+from .._validation import canonical, check_count
 from ..engines import map_rows
 from ..kernels import as_kernel
 from .learned import Learned
@@ -21,7 +23,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     """Base class of feature maps: a transformer whose output Z has Z Zᵀ ≈ K.
 
     Subclasses define `_fit(learned, seed)`, which learns and freezes the map, and
-    `_block(rows, out)`, which fills the features of one block of rows.
+    `_evaluator(dtype)`, a function that fills the features of one block of rows.
     """
 
     kernel: Any
@@ -37,20 +39,22 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Rows. Whatever is learnt comes from at most 10,000 of them, chosen by row number.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows; a row of weight 2 counts as two rows.
+            Weights of the rows; a row of weight 2 counts as two rows (exactly so where samples
+            hold all rows: up to 10,000, and up to 2,000 for a median bandwidth).
 
         Returns
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self._n_features_out: int | None = None
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         check_count("n_components", self.n_components, type(self).__name__)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         kernel = as_kernel(self.kernel)
         learned = Learned(X, sample_weight)
         self.kernel_ = kernel.resolve(learned.rows, learned.weights)
         self.kernel_.check()
-        self._fit(learned, seed)
+        self._n_features_out = self._fit(learned, seed)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -66,7 +70,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_components)
         """
         X = self._valid(X)
-        return self._fill(X, np.empty((X.shape[0], self._n_features_out), X.dtype))
+        return self._fill(X, np.empty((X.shape[0], self._n_columns), X.dtype))
 
     def transform_into(self, X: Any, out: Array) -> Array:
         """Features of rows, written into a given array.
@@ -84,10 +88,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             `out`.
         """
         X = self._valid(X)
-        if out.shape != (X.shape[0], self._n_features_out) or out.dtype != X.dtype:
+        if out.shape != (X.shape[0], self._n_columns) or out.dtype != X.dtype:
             raise ValueError(
                 f"out has shape {out.shape} and type {out.dtype}; these features need "
-                f"{(X.shape[0], self._n_features_out)} and {X.dtype}."
+                f"{(X.shape[0], self._n_columns)} and {X.dtype}."
             )
         return self._fill(X, out)
 
@@ -96,30 +100,35 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.kernel_.diag(self._valid(X))
 
     def _fill(self, X: Any, out: Array) -> Array:
-        return map_rows(self._block, X, out, self._width)
+        return map_rows(self._evaluator(X.dtype), X, out, self._width)
 
     def _valid(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        return canonical(
+            validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         )
 
     @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components)
+    def _n_columns(self) -> int:
+        """The width of the fitted map, whatever `n_components` has been set to since."""
+        return int(self._n_features_out or 0)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` has come to its end."""
+        return getattr(self, "_n_features_out", None) is not None
 
     @property
+    @abstractmethod
     def _width(self) -> int:
         """Intermediate numbers a row, which sets the size of a block."""
-        return self._n_features_out
 
     @abstractmethod
-    def _fit(self, learned: Learned, seed: int) -> None:
-        """Learn what is left to the data, and freeze the map."""
+    def _fit(self, learned: Learned, seed: int) -> int:
+        """Learn what is left to the data and freeze the map; return the number of columns."""
 
     @abstractmethod
-    def _block(self, rows: Any, out: Array) -> None:
-        """Fill the features [b, n_columns] of a block of rows [b, d]."""
+    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """A function that fills the features [b, n_columns] of a block of rows [b, d]."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

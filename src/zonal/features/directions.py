@@ -32,7 +32,7 @@ def best_directions(dim: int) -> str:
     """The scheme with the smallest measured error in dimension d (`benchmarks/directions.py`)."""
     if dim == 3:
         return "fibonacci"
-    return "sobol" if dim <= 256 else "orthogonal"
+    return "sobol" if dim <= 1024 else "orthogonal"
 
 
 def direction_table(scheme: str, n_directions: int, dim: int, seed: int) -> FloatArray:
@@ -75,8 +75,10 @@ def direction_weights(directions: FloatArray) -> FloatArray:
 
 def _orthogonal(n_directions: int, dim: int, rng: np.random.Generator) -> FloatArray:
     """Blocks of d orthonormal directions, each block Haar-distributed."""
-    blocks = [random_rotation(dim, rng) for _ in range(math.ceil(n_directions / dim))]
-    return np.concatenate(blocks)[:n_directions]
+    starts = range(0, n_directions, dim)
+    return np.concatenate(
+        [random_rotation(dim, rng, min(dim, n_directions - start)) for start in starts]
+    )
 
 
 def _sobol(n_directions: int, dim: int, rng: np.random.Generator) -> FloatArray:

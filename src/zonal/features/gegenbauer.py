@@ -1,5 +1,6 @@
 """Random Gegenbauer features: the paper's feature map for generalized zonal kernels."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from .._typing import Array, FloatArray
 from .._validation import check_choice, check_count, norms_agree, row_norms
 from ..engines import gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
-from ..polynomials import log_harmonic_dimensions
 from .base import KernelFeatures
 from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
 from .learned import Learned, is_sparse
@@ -127,7 +127,7 @@ class GegenbauerFeatures(KernelFeatures):
         self.center = center
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> None:
+    def _fit(self, learned: Learned, seed: int) -> int:
         self._check_parameters()
         dim = self.n_features_in_
         self.center_ = self._find_center(learned)
@@ -139,7 +139,8 @@ class GegenbauerFeatures(KernelFeatures):
         scheme = best_directions(dim) if self.directions == "auto" else self.directions
         counts = share(self.n_components, self.n_radial_)
         self.directions_ = direction_table(scheme, counts[0], dim, seed)
-        self._groups = _groups(self.directions_, counts, self.max_degree_, scheme, seed)
+        self._groups = _groups(self.directions_, counts, scheme, seed)
+        return int(counts.sum())
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
@@ -206,30 +207,41 @@ class GegenbauerFeatures(KernelFeatures):
 
     @property
     def _width(self) -> int:
-        return len(self.directions_)
+        # Cosines, and the coefficients with the copies made of them.
+        return len(self.directions_) + 3 * (self.max_degree_ + 1) * self.n_radial_
 
-    def _block(self, rows: Any, out: Array) -> None:
-        rows = self._centered(rows)
-        norms = row_norms(rows)
-        self.kernel_.check_norms(norms)
-        coefficients = self.expansion_.coefficients(norms)
-        inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-        inverse = inverse.astype(rows.dtype)[:, None]
-        first = 0
-        for group in self._groups:
-            table = group.directions.astype(rows.dtype, copy=False)
-            cosines = rows @ table.T * inverse if is_sparse(rows) else (rows * inverse) @ table.T
-            last = first + group.counts.sum()
-            gegenbauer_sums(
-                cosines,
-                coefficients[:, :, group.radial] * group.scale,
-                group.counts,
-                rows.shape[1],
-                out[:, first:last],
-            )
-            if rows.shape[1] == 1:
-                out[:, first:last] *= group.balance.astype(rows.dtype)
-            first = last
+    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        # [d, m] in C order, made once: a sparse product would copy any other for every block.
+        tables = [np.ascontiguousarray(group.directions.T, dtype) for group in self._groups]
+
+        def block(rows: Any, out: Array) -> None:
+            rows = self._centered(rows)
+            norms = row_norms(rows)
+            self.kernel_.check_norms(norms)
+            coefficients = self.expansion_.coefficients(norms)
+            inverse = _inverse(norms, rows.dtype)[:, None]
+            first = 0
+            for group, table in zip(self._groups, tables, strict=True):
+                cosines = rows @ table * inverse if is_sparse(rows) else (rows * inverse) @ table
+                last = first + group.counts.sum()
+                gegenbauer_sums(
+                    cosines,
+                    coefficients[:, :, group.radial] / np.sqrt(group.counts),
+                    group.counts,
+                    rows.shape[1],
+                    out[:, first:last],
+                )
+                if rows.shape[1] == 1:
+                    out[:, first:last] *= group.balance.astype(rows.dtype)
+                first = last
+
+        return block
+
+
+def _inverse(norms: FloatArray, dtype: npt.DTypeLike) -> Array:
+    """1 / norm, zero for zero, and no infinity where a float32 could not hold the inverse."""
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return np.minimum(inverse, float(np.finfo(dtype).max)).astype(dtype)
 
 
 _NO_SPARSE_CENTER = (
@@ -248,8 +260,6 @@ class _Group:
         The radial indices.
     counts : ndarray of shape (n_radial_of_the_group,)
         How many directions each uses.
-    scale : ndarray of shape (max_degree + 1, n_radial_of_the_group)
-        √(α_ℓ / m_i), for each coefficient.
     balance : ndarray of shape (counts.sum(),)
         √(m_i · weight) of each column's direction: ones, except for d = 1.
     """
@@ -259,13 +269,10 @@ class _Group:
         directions: FloatArray,
         radial: slice,
         counts: npt.NDArray[np.intp],
-        max_degree: int,
     ) -> None:
         self.directions = directions
         self.radial = radial
         self.counts = counts
-        log_alpha = log_harmonic_dimensions(max_degree, directions.shape[1])
-        self.scale = np.exp((log_alpha[:, None] - np.log(counts)) / 2)
         weights = [count * direction_weights(directions[:count]) for count in counts]
         self.balance = np.sqrt(np.concatenate(weights))
 
@@ -273,16 +280,15 @@ class _Group:
 def _groups(
     directions: FloatArray,
     counts: npt.NDArray[np.intp],
-    max_degree: int,
     scheme: str,
     seed: int,
 ) -> list[_Group]:
     """One table for all radial indices; a lattice has no prefix, so one for each count."""
     if scheme != "fibonacci" or counts[0] == counts[-1]:
-        return [_Group(directions, slice(0, len(counts)), counts, max_degree)]
+        return [_Group(directions, slice(0, len(counts)), counts)]
     split = int(np.argmax(counts < counts[0]))
     smaller = direction_table(scheme, counts[-1], directions.shape[1], seed)
     return [
-        _Group(directions, slice(0, split), counts[:split], max_degree),
-        _Group(smaller, slice(split, len(counts)), counts[split:], max_degree),
+        _Group(directions, slice(0, split), counts[:split]),
+        _Group(smaller, slice(split, len(counts)), counts[split:]),
     ]

@@ -12,6 +12,7 @@ from ..kernels.truncation import (
     Distribution,
     Spectrum,
     balanced_degree,
+    diagonal_variance,
     n_harmonics,
     sphere_radial,
     split_order,
@@ -21,6 +22,8 @@ from ..kernels.truncation import (
 __all__ = ["choose_expansion"]
 
 FINE, COARSE = 1e-6, 1e-3
+# Whoever asks for this many columns expects a usable map, and is told where it is not.
+MANY = 128
 
 
 def choose_expansion(
@@ -62,36 +65,68 @@ def choose_expansion(
 
     radius = float(weights @ norms / weights.sum())
     radii = Distribution.point(radius) if on_sphere else Distribution.sample(norms, weights)
-    trace = float(sum(radii.weights @ term.total(radii.nodes) for term in terms)) or 1.0
-    spectra = [Spectrum(term, dim, radii, trace, FINE) for term in terms]
+    trace = float(sum(radii.weights @ term.total(radii.nodes) for term in terms))
+    spectra = [Spectrum(term, dim, radii, trace or 1.0, FINE) for term in terms]
     # One row per sign makes d = 1 exact: there order costs no directions, up to half of D.
     order_tol = FINE if dim == 1 else COARSE
     order_cap = max(n_components // 2, 1) if dim == 1 else n_components
 
     degree = _degree(terms, dim, radii, spectra, n_components, n_radial, on_sphere, max_degree)
     if on_sphere:
-        radial = sphere_radial(terms, dim, degree, spectra, radius)
-        return GeneralizedZonalKernel(dim, radial, degree, 1)
+        one = sphere_radial(terms, dim, degree, spectra, radius)
+        return GeneralizedZonalKernel(dim, one, degree, 1)
     if n_radial is None:
         orders = [spectrum.order(degree, order_tol / len(terms)) for spectrum in spectra]
         if sum(orders) > order_cap:
             orders = split_order(terms, max(order_cap, len(terms)), repr(kernel))
     else:
         orders = split_order(terms, n_radial, repr(kernel))
-    left_out = 1 - sum(
-        spectrum.energy[: degree + 1, :order].sum()
-        for spectrum, order in zip(spectra, orders, strict=True)
-    )
-    chosen = max_degree is None and n_radial is None and not any(term.slow for term in terms)
-    if chosen and left_out > 0.5:
-        warnings.warn(
-            f"Degree {degree} and order {sum(orders)} leave out {left_out:.0%} of the trace of "
-            f"{kernel!r}: the norms of the rows (mean {radius:.3g}) are too large for its length "
-            "scale. Scale the columns, centre the rows or widen the bandwidth.",
-            TruncationWarning,
-            stacklevel=4,
+    radial = stack(terms, dim, degree, orders)
+    chosen = max_degree is None or n_radial is None
+    if chosen and trace > 0 and n_components >= MANY:  # a few columns are coarse by choice
+        left_out = 1 - sum(
+            spectrum.energy[: degree + 1, :order].sum()
+            for spectrum, order in zip(spectra, orders, strict=True)
         )
-    return GeneralizedZonalKernel(dim, stack(terms, dim, degree, orders), degree, sum(orders))
+        _warn(kernel, radial, radius, dim, degree, orders, left_out, n_components)
+    return GeneralizedZonalKernel(dim, radial, degree, sum(orders))
+
+
+def _warn(
+    kernel: Kernel,
+    radial: Radial,
+    radius: float,
+    dim: int,
+    degree: int,
+    orders: list[int],
+    left_out: float,
+    n_components: int,
+) -> None:
+    """Say so where the features can not be of much use: too much cut off, or too much noise."""
+    advice = (
+        f"The norms of the rows (mean {radius:.3g}) are large for the length scale of {kernel!r} "
+        f"in dimension {dim}. Widen it, scale the columns, raise n_components={n_components}, or "
+        "use a method that looks at the data, such as scikit-learn's Nystroem."
+    )
+    if left_out > 0.5:
+        warnings.warn(
+            f"Degree {degree} and order {sum(orders)} leave out {left_out:.0%} of the kernel's "
+            f"trace. {advice}",
+            TruncationWarning,
+            stacklevel=5,
+        )
+        return
+    if dim == 1:
+        return
+    mean, variance = diagonal_variance(radial(np.array([radius]))[0], dim)
+    noise = np.sqrt(variance[-1] * sum(orders) / n_components)
+    if noise > mean[-1] > 0:
+        warnings.warn(
+            f"{n_components} features estimate k(x, x) with a standard deviation of "
+            f"{noise / mean[-1]:.2g} times its value (independent directions). {advice}",
+            TruncationWarning,
+            stacklevel=5,
+        )
 
 
 def _degree(

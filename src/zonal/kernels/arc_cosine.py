@@ -51,4 +51,4 @@ class ArcCosine(HomogeneousKernel):
 
     def _term(self) -> HomogeneousTerm:
         function = _FUNCTIONS[self.order]
-        return HomogeneousTerm(function, self.order, analytic=True, slow=True, name=repr(self))
+        return HomogeneousTerm(function, self.order, slow=True, name=repr(self))

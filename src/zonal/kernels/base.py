@@ -12,7 +12,14 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._typing import Array, FloatArray
-from .._validation import check_choice, check_count, check_positive, norms_agree, row_norms
+from .._validation import (
+    canonical,
+    check_choice,
+    check_count,
+    check_positive,
+    norms_agree,
+    row_norms,
+)
 from .radial import Radial
 from .terms import Term, merge
 from .truncation import Distribution, Spectrum, sphere_radial, split_order, stack
@@ -29,7 +36,7 @@ class TruncationWarning(UserWarning):
 
 def as_rows(X: Any) -> Any:
     """X as a two-dimensional float array or CSR matrix, finite and not empty."""
-    return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    return canonical(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
 
 
 def dots(rows: Any, others: Any) -> Array:
@@ -39,14 +46,20 @@ def dots(rows: Any, others: Any) -> Array:
 
 
 def cosines(rows: Any, others: Any) -> Array:
-    """Cosines of the angles between rows, zero where a row has norm zero."""
+    """Cosines of the angles between rows, in float64; zero where a row has norm zero.
+
+    Functions of the angle lose half of the digits near 1, which float32 does not have to spare.
+    """
     norm_x = row_norms(rows)
     norm_y = norm_x if others is None else row_norms(others)
     inverse_x, inverse_y = (
         np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0) for norm in (norm_x, norm_y)
     )
-    cos = dots(rows, others)
-    cos = cos * inverse_x[:, None].astype(cos.dtype) * inverse_y.astype(cos.dtype)
+    cos = dots(
+        rows.astype(np.float64, copy=False),
+        None if others is None else others.astype(np.float64, copy=False),
+    )
+    cos = cos * inverse_x[:, None] * inverse_y
     np.clip(cos, -1, 1, out=cos)
     if others is None:  # arccos would turn a rounding error of 1e-16 into one of 1e-8
         np.fill_diagonal(cos, (norm_x > 0).astype(cos.dtype))
@@ -68,7 +81,7 @@ class Kernel(BaseEstimator, ABC):
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Exact kernel matrix of shape (n_rows_x, n_rows_y); Y defaults to X."""
         self.check()
-        rows, others = self._rows(X), None if Y is None else self._rows(Y)
+        rows, others = self._rows(X), None if Y is None or Y is X else self._rows(Y)
         if others is not None and rows.shape[1] != others.shape[1]:
             raise ValueError(
                 f"X has {rows.shape[1]} columns and Y has {others.shape[1]}; they must have the "
@@ -178,6 +191,11 @@ class Kernel(BaseEstimator, ABC):
             check_count("n_radial", n_radial, f"{owner}.expand")
         terms = merge(self.terms())
         norms = np.atleast_1d(np.asarray(1.0 if radii is None else radii, dtype=np.float64))
+        if norms.ndim != 1 or not len(norms) or not (np.isfinite(norms) & (norms >= 0)).all():
+            raise ValueError(
+                f"radii={radii!r} of {owner}.expand must be norms: finite numbers of at least 0, "
+                "at least one of them."
+            )
         on_sphere = n_radial is None and norms_agree(norms)
 
         top = Distribution.point(float(norms.max()))
@@ -228,3 +246,6 @@ class Kernel(BaseEstimator, ABC):
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
+
+    def __radd__(self, other: Any) -> "Kernel":
+        return self if other == 0 else NotImplemented  # so that sum([k1, k2]) works

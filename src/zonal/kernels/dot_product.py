@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from .._typing import Array, FloatArray, ScalarFunction
 from .._validation import check_count, check_positive
-from ..polynomials import taylor_coefficients
+from ..polynomials import log_taylor_coefficients
 from .base import Kernel, dots
 from .terms import DotProductTerm, Term
 
@@ -57,40 +57,47 @@ class DotProduct(Kernel):
 
     def _matrix(self, rows: Any, others: Any) -> Array:
         inner = dots(rows, others)
-        return np.asarray(self.kappa(inner)).astype(inner.dtype, copy=False)
+        return np.broadcast_to(self.kappa(inner), inner.shape).astype(inner.dtype)
 
     def _diag(self, norms: FloatArray) -> FloatArray:
-        return np.asarray(self.kappa(norms**2), dtype=np.float64)
+        return np.broadcast_to(self.kappa(norms**2), norms.shape).astype(np.float64)
 
     def _log_kappa(self, t: FloatArray) -> FloatArray:
-        values = np.asarray(self.kappa(t), dtype=np.float64)
-        bad = ~(np.isfinite(values) & (values > 0))
+        values = np.broadcast_to(np.asarray(self.kappa(t), dtype=np.float64), t.shape)
+        bad = ~(np.isfinite(values) & (values >= 0))
         if bad.any():
             at = int(np.argmax(bad))
             raise ValueError(
                 f"kappa({t[at]:.6g}) is {values[at]:.6g}, but k(x, x) = kappa(|x|^2) must be "
-                "positive and finite: rows of that norm lie outside the kernel's domain. Scale "
+                "finite and not negative: rows of that norm lie outside the kernel's domain. Scale "
                 "the rows down."
             )
-        return np.log(values)
+        with np.errstate(divide="ignore"):
+            return np.log(values)
 
     def _log_taylor(self, n_terms: int) -> FloatArray:
         if self.taylor is None:
-            coefficients = taylor_coefficients(self.kappa, n_terms)
+            signs, logs = log_taylor_coefficients(self.kappa, n_terms)
         else:
-            given = np.asarray(self.taylor, dtype=np.float64)[:n_terms]
-            coefficients = np.pad(given, (0, n_terms - len(given)))
-        if (coefficients < 0).any():
-            degree = int(np.argmax(coefficients < 0))
+            given = np.asarray(self.taylor, dtype=np.float64)
+            if given.ndim != 1 or not np.isfinite(given).all():
+                raise ValueError(
+                    f"taylor={self.taylor!r} of DotProduct must be finite numbers, the "
+                    "coefficients of 1, t, t², …"
+                )
+            given = np.pad(given[:n_terms], (0, max(n_terms - len(given), 0)))
+            with np.errstate(divide="ignore"):
+                signs, logs = np.sign(given), np.log(np.abs(given))
+        if (signs < 0).any():
+            degree = int(np.argmax(signs < 0))
             raise ValueError(
                 f"The Taylor coefficient of degree {degree} of kappa is "
-                f"{coefficients[degree]:.6g}: a dot-product kernel is positive definite on all "
+                f"{-np.exp(logs[degree]):.6g}: a dot-product kernel is positive definite on all "
                 "of R^d only if none is negative. On the unit sphere the Gegenbauer coefficients "
                 "decide (Schoenberg): scale the rows with sklearn.preprocessing.Normalizer and "
                 "use zonal.Zonal(kappa)."
             )
-        with np.errstate(divide="ignore"):
-            return np.log(coefficients)
+        return logs
 
 
 class Exponential(Kernel):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, row_norms
@@ -43,6 +44,7 @@ class GeneralizedZonalKernel(Kernel):
     A kernel with degrees 0 and 2, which sees an axis but not its sign:
 
     >>> import numpy as np
+    import numpy.typing as npt
     >>> import zonal
     >>> def radial(radii):
     ...     h = np.zeros((len(radii), 3, 1))
@@ -125,13 +127,24 @@ class GeneralizedZonalKernel(Kernel):
         self.check()
         return [FixedTerm(self.dim, self.coefficients, self.max_degree, self.n_radial)]
 
-    def expand(self, dim: int, *args: Any, **kwargs: Any) -> Self:
-        """Return the kernel itself: it is its own expansion."""
+    def expand(
+        self,
+        dim: int,
+        max_degree: int | None = None,
+        n_radial: int | None = None,
+        radial_basis: str = "taylor",
+        radii: npt.ArrayLike | None = None,
+        tol: float = 1e-6,
+    ) -> Self:
+        """Return the kernel itself: it is its own expansion, whatever the radii."""
         self.check()
-        if dim != self.dim:
-            raise ValueError(
-                f"This GeneralizedZonalKernel was made for dim={self.dim}, not for dim={dim}."
-            )
+        given = {"dim": dim, "max_degree": max_degree, "n_radial": n_radial}
+        for name, value in given.items():
+            if value is not None and value != getattr(self, name):
+                raise ValueError(
+                    f"This GeneralizedZonalKernel was made for {name}={getattr(self, name)}, not "
+                    f"for {name}={value}."
+                )
         return self
 
     def _rows(self, X: Any) -> Any:

@@ -28,18 +28,18 @@ class HomogeneousKernel(Kernel):
     def _matrix(self, rows: Any, others: Any) -> Array:
         term = self._term()
         cos = cosines(rows, others)
-        values = np.asarray(term.kappa(cos)).astype(cos.dtype, copy=False)
+        values = term.values(cos)
         if term.power:
             norm_x = row_norms(rows)
             norm_y = norm_x if others is None else row_norms(others)
-            values = values * np.power(norm_x, term.power)[:, None].astype(cos.dtype)
-            values = values * np.power(norm_y, term.power).astype(cos.dtype)
-        return values
+            values = values * np.power(norm_x, term.power)[:, None]
+            values = values * np.power(norm_y, term.power)
+        return values.astype(rows.dtype, copy=False)
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         term = self._term()
         # A row of zeros has no angle; its cosine counts as zero, as in the matrix.
-        return np.power(norms, 2 * term.power) * np.asarray(term.kappa((norms > 0).astype(float)))
+        return np.power(norms, 2 * term.power) * term.values((norms > 0).astype(np.float64))
 
 
 def _arccos(t: Any) -> Any:

@@ -72,6 +72,4 @@ class NTK(HomogeneousKernel):
         check_count("depth", self.depth, "NTK")
 
     def _term(self) -> HomogeneousTerm:
-        return HomogeneousTerm(
-            _of_depth(self.depth), power=1, analytic=True, slow=True, name=repr(self)
-        )
+        return HomogeneousTerm(_of_depth(self.depth), power=1, slow=True, name=repr(self))

@@ -37,9 +37,11 @@ class TaylorRadial:
         n_degrees, n_radial = self.log_weights.shape
         power = np.arange(n_degrees)[:, None] + 2 * np.arange(n_radial)
         # The smallest float stands in for zero: 0⁰ = 1 and every higher power vanishes.
+        radii = np.asarray(radii, dtype=np.float64)
         log_radii = np.log(np.maximum(radii, np.finfo(np.float64).tiny))[:, None, None]
-        exponent = self.log_weights + power * log_radii
-        return np.exp(exponent - self.decay * np.square(radii)[:, None, None])
+        with np.errstate(over="ignore"):
+            decay = self.decay * np.square(radii)[:, None, None]
+            return np.exp(self.log_weights + power * log_radii - decay)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ class PowerRadial:
     power: int
 
     def __call__(self, radii: FloatArray) -> FloatArray:
+        radii = np.asarray(radii, dtype=np.float64)
         return (np.power(radii, self.power)[:, None] * self.root_coefficients)[:, :, None]
 
 
@@ -116,11 +119,14 @@ class SphereRadial:
         return cls(radial, radius, radial(np.array([radius]))[0])
 
     def __call__(self, radii: FloatArray) -> FloatArray:
+        radii = np.asarray(radii, dtype=np.float64)
         norms = np.linalg.norm(self.at_radius, axis=1)  # [degree]
         out = np.repeat(norms[None], len(radii), axis=0)
-        # Rows on the sphere, all of them as a rule, need no evaluation of their own.
-        off = np.abs(radii - self.radius) > 1e-6 * self.radius
-        if off.any():
-            cross = np.einsum("nli,li->nl", self.radial(radii[off]), self.at_radius)
-            out[off] = np.divide(cross, norms, out=np.zeros_like(cross), where=norms > 0)
+        # Rows on the sphere, all of them as a rule, need no evaluation of their own; the others
+        # go a few at a time, for H may have hundreds of functions.
+        off = np.flatnonzero(np.abs(radii - self.radius) > 1e-6 * self.radius)
+        for start in range(0, len(off), 256):
+            rows = off[start : start + 256]
+            cross = np.einsum("nli,li->nl", self.radial(radii[rows]), self.at_radius)
+            out[rows] = np.divide(cross, norms, out=np.zeros_like(cross), where=norms > 0)
         return out[:, :, None]

@@ -11,20 +11,19 @@ and products of their terms. There are two kinds (and a third for a user's own e
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from .._typing import FloatArray, ScalarFunction
+from .._typing import Array, FloatArray, ScalarFunction
 from ..polynomials import (
-    gauss_gegenbauer,
     gegenbauer_series,
     log_harmonic_dimensions,
     log_monomial_series,
-    taylor_coefficients,
+    log_taylor_coefficients,
 )
 from ..polynomials.series import disc_radius
 from .radial import PowerRadial, StackedRadial, TaylorRadial
@@ -90,7 +89,10 @@ class DotProductTerm:
     degree_limit = None
 
     def total(self, radii: FloatArray) -> FloatArray:
-        return np.exp(self.log_kappa(radii**2) - 2 * self.decay * radii**2)
+        if self.decay > 0:  # beyond, the two exponents only cancel with ever larger rounding
+            radii = np.minimum(radii, math.sqrt(1e8 / self.decay))
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_kappa(radii**2) - 2 * self.decay * radii**2)
 
     def radial(self, dim: int, max_degree: int, n_radial: int) -> TaylorRadial:
         power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
@@ -126,85 +128,79 @@ class DotProductTerm:
 
 @dataclass(frozen=True)
 class HomogeneousTerm:
-    """(‖x‖ ‖y‖)^power κ(cos), with κ positive definite on the sphere.
+    """factor (‖x‖ ‖y‖)^power κ(cos), with κ positive definite on the sphere.
 
     Attributes
     ----------
     kappa : callable
-        κ on [-1, 1], and on the complex unit disc if `analytic`.
+        κ on [-1, 1]. If it can also be evaluated in the complex unit disc and has a Taylor series
+        there, that is used in high dimension.
     power : int
         p above.
-    analytic : bool
-        Whether κ can be evaluated in the complex unit disc and has a Taylor series there.
     slow : bool
         Whether the Gegenbauer series decays slowly.
     name : str
         For messages.
+    factor : float
+        A positive number.
     """
 
     kappa: ScalarFunction
     power: int
-    analytic: bool = False
     slow: bool = False
     name: str = "kappa"
+    factor: float = 1.0
 
     fixed_order = 1
     degree_limit = None
 
+    def values(self, cos: Array) -> Array:
+        """Factor · κ(cos)."""
+        return self.factor * np.broadcast_to(np.asarray(self.kappa(cos)), cos.shape)
+
     def total(self, radii: FloatArray) -> FloatArray:
-        return np.power(radii, 2 * self.power) * float(np.asarray(self.kappa(np.ones(1)))[0])
+        with np.errstate(over="ignore"):
+            return np.power(radii, 2 * self.power) * float(self.values(np.ones(1))[0])
 
     def radial(self, dim: int, max_degree: int, n_radial: int) -> PowerRadial:
         return PowerRadial(np.sqrt(self.series(dim, max_degree)), self.power)
 
     def series(self, dim: int, max_degree: int) -> FloatArray:
-        """Gegenbauer coefficients c_0, …, c_q ≥ 0 of κ in dimension d."""
-        if self.analytic and dim > QUADRATURE_DIM:
-            return self._series_from_taylor(dim, max_degree)
-        nodes, weights = gauss_gegenbauer(1000, dim)
-        values = np.asarray(self.kappa(nodes), dtype=np.float64)
-        coefficients = gegenbauer_series(self.kappa, dim, max_degree)
-        # What can not be told from zero: rounding of κ, magnified by √α.
-        size = math.sqrt(weights @ values**2)
-        log_noise = np.log(64 * np.finfo(float).eps * size + 1e-300)
-        noise = np.exp(log_noise + log_harmonic_dimensions(max_degree, dim) / 2)
-        noise = np.maximum(noise, 1e-12 * np.abs(coefficients[:2]).max(initial=size))
-        worst = int(np.argmin(coefficients / noise))
-        if coefficients[worst] < -noise[worst]:
+        """Gegenbauer coefficients c_0, …, c_q ≥ 0 of κ in dimension d, as far as they are known."""
+        taylor = _disc_taylor(self.kappa) if dim > QUADRATURE_DIM else None
+        if taylor is None:
+            coefficients = gegenbauer_series(self.kappa, dim, max_degree)
+            log_noise = log_harmonic_dimensions(max_degree, dim) / 2
+        else:
+            coefficients = _series_from_taylor(*taylor, dim, max_degree)
+            log_noise = np.zeros(max_degree + 1)
+        size = max(abs(float(self.values(np.ones(1))[0])) / self.factor, 1e-300)
+        # What can not be told from zero: rounding, magnified by √α in quadrature. Where even that
+        # is a visible share of the kernel, nothing is known, not even a sign.
+        noise = np.exp(np.minimum(log_noise + math.log(64 * np.finfo(float).eps * size), 700))
+        known = noise <= 1e-6 * size
+        noise = np.maximum(noise, 1e-12 * size)
+        if (known & (coefficients < -noise)).any():
+            worst = int(np.argmin(np.where(known, coefficients / noise, 0)))
             raise ValueError(
                 f"{self.name} is not positive definite on the sphere in dimension {dim}: its "
                 f"Gegenbauer coefficient of degree {worst} is {coefficients[worst]:.6g}, and all "
                 "must be at least zero (Schoenberg). Use another function, or fewer columns."
             )
-        return np.where(coefficients > noise, coefficients, 0.0)
-
-    def _series_from_taylor(self, dim: int, max_degree: int) -> FloatArray:
-        taylor = _disc_taylor(self.kappa)
-        n_radial = (N_TAYLOR - max_degree) // 2
-        power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
-        with np.errstate(divide="ignore"):
-            log_taylor = np.log(np.maximum(taylor, 0.0))
-        log_squares = log_monomial_series(max_degree, n_radial, dim)
-        return np.exp(log_squares + log_taylor[power] + gammaln(power + 1)).sum(axis=1)
+        return self.factor * np.where(known & (coefficients > noise), coefficients, 0.0)
 
     def scaled(self, factor: float) -> Self:
-        return self._with(lambda t: factor * self.kappa(t), self.power, self)
+        return replace(self, factor=self.factor * factor)
 
     def plus(self, other: Self) -> Self:
-        return self._with(lambda t: self.kappa(t) + other.kappa(t), self.power, other)
+        return self._with(lambda t: self.values(t) + other.values(t), self.power, other)
 
     def times(self, other: Self) -> Self:
         power = self.power + other.power
-        return self._with(lambda t: self.kappa(t) * other.kappa(t), power, other)
+        return self._with(lambda t: self.values(t) * other.values(t), power, other)
 
     def _with(self, kappa: ScalarFunction, power: int, other: Self) -> Self:
-        return type(self)(
-            kappa,
-            power,
-            analytic=self.analytic and other.analytic,
-            slow=self.slow or other.slow,
-            name=self.name,
-        )
+        return type(self)(kappa, power, slow=self.slow or other.slow, name=self.name)
 
 
 @dataclass(frozen=True)
@@ -250,9 +246,25 @@ class FixedTerm:
 
 
 @lru_cache(maxsize=32)
-def _disc_taylor(kappa: ScalarFunction) -> FloatArray:
-    """Taylor coefficients of a function on the unit disc, remembered by its identity."""
-    return taylor_coefficients(kappa, N_TAYLOR, [disc_radius(N_TAYLOR)])
+def _disc_taylor(kappa: ScalarFunction) -> tuple[FloatArray, FloatArray] | None:
+    """Signs and logs of the Taylor coefficients of a function on the unit disc, if it has them.
+
+    Remembered by the identity of the function, for it takes a tenth of a second.
+    """
+    try:
+        return log_taylor_coefficients(kappa, N_TAYLOR, [disc_radius(N_TAYLOR)])
+    except (TypeError, ValueError):  # not for complex numbers, or not analytic in the disc
+        return None
+
+
+def _series_from_taylor(
+    signs: FloatArray, logs: FloatArray, dim: int, max_degree: int
+) -> FloatArray:
+    """Gegenbauer coefficients from Taylor coefficients."""
+    n_radial = (len(logs) - max_degree) // 2
+    power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
+    log_monomials = log_monomial_series(max_degree, n_radial, dim) + gammaln(power + 1)
+    return np.asarray((signs[power] * np.exp(log_monomials + logs[power])).sum(axis=1))
 
 
 def multiply(left: Term, right: Term) -> Term:

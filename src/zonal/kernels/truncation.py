@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
-from ..polynomials import gauss_gegenbauer, log_harmonic_dimensions, recurrence
+from ..polynomials import gauss_gegenbauer, log_harmonic_dimensions, orthonormal_table
 from .radial import Radial, SphereRadial, StackedRadial
 from .terms import Term
 
@@ -23,6 +23,7 @@ __all__ = [
     "Distribution",
     "Spectrum",
     "balanced_degree",
+    "diagonal_variance",
     "n_harmonics",
     "sphere_radial",
     "split_order",
@@ -77,6 +78,10 @@ class Spectrum:
     """
 
     def __init__(self, term: Term, dim: int, radii: Distribution, trace: float, tol: float) -> None:
+        if not np.isfinite(trace):
+            raise ValueError(
+                f"k(x, x) overflows at norms up to {radii.nodes.max():.3g}: scale the rows down."
+            )
         self.share = float(radii.weights @ term.total(radii.nodes)) / trace
         n_degrees, n_radial = (2 if dim == 1 else 33), 16
         top_degree = 1 if dim == 1 else SLOW_DEGREE if term.slow else MAX_DEGREE
@@ -112,15 +117,13 @@ class Spectrum:
 
     def degree(self, tol: float) -> int:
         """The smallest degree whose tail is at most `tol` (the largest known if none is)."""
-        return _first(self.degree_tail() <= tol)
+        tail = self.degree_tail()
+        # Where the tolerance is out of reach, degrees that add nothing are of no use.
+        return int(np.argmax(tail <= max(tol, tail[-1])))
 
     def order(self, max_degree: int, tol: float) -> int:
         """The smallest order whose tail is at most `tol`."""
-        return 1 + _first(self.order_tail(max_degree) <= tol)
-
-
-def _first(holds: np.ndarray) -> int:
-    return int(np.argmax(holds)) if holds.any() else len(holds) - 1
+        return 1 + int(np.argmax(self.order_tail(max_degree) <= tol))
 
 
 def _or(value: int | None, default: int) -> int:
@@ -168,13 +171,44 @@ def n_harmonics(max_degree: int, dim: int) -> float:
         return float(np.exp(log_harmonic_dimensions(max_degree, dim)).sum())
 
 
+def diagonal_variance(coefficients: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and variance of :math:`\|\varphi(\langle x,w\rangle)\|^2` for every largest degree.
+
+    With :math:`\varphi(t) = \sum_{\ell \le q} \sqrt{\alpha_\ell}\, h_\ell P_\ell(t)`, by
+    one-dimensional quadrature, exact for polynomials of degree 4q.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (max_degree + 1, n_radial)
+        h_ℓ at one radius.
+    dim : int
+        d.
+
+    Returns
+    -------
+    mean, variance : ndarrays of shape (max_degree + 1,)
+    """
+    top = len(coefficients) - 1
+    nodes, weights = gauss_gegenbauer(2 * top + 50, dim)
+    table = orthonormal_table(top, dim, nodes)
+    phi = np.zeros((len(nodes), coefficients.shape[1]))
+    mean, variance = np.empty(top + 1), np.empty(top + 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for ell in range(top + 1):
+            phi += table[ell][:, None] * coefficients[ell]
+            square = np.square(phi).sum(axis=1)
+            mean[ell] = weights @ square
+            variance[ell] = max(weights @ np.square(square) - mean[ell] ** 2, 0.0)
+    return mean, np.where(np.isfinite(variance), variance, np.inf)
+
+
 def balanced_degree(coefficients: FloatArray, total: float, dim: int, n_directions: float) -> int:
     r"""The degree that minimises bias² + variance for a series that decays slowly.
 
-    With :math:`\varphi(t) = \sum_{\ell \le q} \sqrt{\alpha_\ell}\, h_\ell P_\ell(t)`, the
-    features estimate k(x, x) by the mean of :math:`\|\varphi(\langle x, w_j\rangle)\|^2` over m
-    directions; its squared error is :math:`\text{tail}^2 + \mathrm{Var}\|\varphi\|^2 / m`. The
-    variance, one-dimensional quadrature, explodes with the degree: α_ℓ P_ℓ² is heavy-tailed.
+    The features estimate k(x, x) by the mean of :math:`\|\varphi(\langle x, w_j\rangle)\|^2` over
+    m directions (see `diagonal_variance`); its squared error is
+    :math:`\text{tail}^2 + \mathrm{Var}\|\varphi\|^2 / m`. The variance explodes with the degree:
+    α_ℓ P_ℓ² is heavy-tailed.
 
     Parameters
     ----------
@@ -187,22 +221,5 @@ def balanced_degree(coefficients: FloatArray, total: float, dim: int, n_directio
     n_directions : float
         m.
     """
-    top = len(coefficients) - 1
-    nodes, weights = gauss_gegenbauer(2 * top + 50, dim)  # exact: φ⁴ has degree 4 top
-    a, b = recurrence(top, dim)
-    scale = np.exp(np.minimum(log_harmonic_dimensions(top, dim) / 2, 300))
-    previous, current = np.zeros_like(nodes), np.ones_like(nodes)
-    phi = np.zeros((len(nodes), coefficients.shape[1]))
-    best, best_degree = np.inf, 0
-    for ell in range(top + 1):
-        phi += (scale[ell] * current)[:, None] * coefficients[ell]
-        square = np.square(phi).sum(axis=1)
-        mean = weights @ square
-        variance = max(weights @ np.square(square) - mean**2, 0.0) / n_directions
-        loss = (total - mean) ** 2 + variance
-        if loss < best:
-            best, best_degree = loss, ell
-        if variance > best:  # it only grows from here
-            break
-        previous, current = current, a[ell] * nodes * current - b[ell] * previous
-    return best_degree
+    mean, variance = diagonal_variance(coefficients, dim)
+    return int(np.argmin((total - mean) ** 2 + variance / n_directions))

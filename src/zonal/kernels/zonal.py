@@ -1,11 +1,13 @@
 """Zonal kernels: any positive definite function of the inner product on the unit sphere."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._typing import FloatArray, ScalarFunction
 from ..polynomials import gegenbauer_series
 from .homogeneous import HomogeneousKernel
-from .terms import HomogeneousTerm
+from .terms import HomogeneousTerm, Term
 
 __all__ = ["Zonal"]
 
@@ -25,7 +27,9 @@ class Zonal(HomogeneousKernel):
     --------
     A Poisson kernel, which has a pole outside the sphere:
 
-    >>> import numpy as np
+    >>> from dataclasses import replace
+
+    import numpy as np
     >>> import zonal
     >>> kernel = zonal.Zonal(lambda t: 0.75 / (1.25 - t) ** 1.5)
     >>> kernel([[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]).round(4)
@@ -50,8 +54,12 @@ class Zonal(HomogeneousKernel):
                 "for a kernel on all of R^d."
             )
 
-    def _term(self) -> HomogeneousTerm:
+    def terms(self) -> list[Term]:
+        """The kernel itself, marked slow if its series is."""
         # Judged on the circle: a smooth function has no Chebyshev coefficients left there.
         tail = np.abs(gegenbauer_series(self.kappa, 2, 200))
         slow = bool(tail[150:].max() > 1e-9 * tail.max())
-        return HomogeneousTerm(self.kappa, power=0, slow=slow, name="kappa of Zonal")
+        return [replace(self._term(), slow=slow)]
+
+    def _term(self) -> HomogeneousTerm:
+        return HomogeneousTerm(self.kappa, power=0, name="kappa of Zonal")

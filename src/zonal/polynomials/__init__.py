@@ -5,10 +5,16 @@ from .gegenbauer import (
     gegenbauer_table,
     harmonic_dimension,
     log_harmonic_dimensions,
+    orthonormal_table,
     recurrence,
 )
 from .quadrature import gauss_gegenbauer
-from .series import gegenbauer_series, log_monomial_series, taylor_coefficients
+from .series import (
+    gegenbauer_series,
+    log_monomial_series,
+    log_taylor_coefficients,
+    taylor_coefficients,
+)
 from .sphere import random_rotation, uniform_sphere
 
 __all__ = [
@@ -19,6 +25,8 @@ __all__ = [
     "harmonic_dimension",
     "log_harmonic_dimensions",
     "log_monomial_series",
+    "log_taylor_coefficients",
+    "orthonormal_table",
     "random_rotation",
     "recurrence",
     "taylor_coefficients",

@@ -27,6 +27,7 @@ __all__ = [
     "gegenbauer_table",
     "harmonic_dimension",
     "log_harmonic_dimensions",
+    "orthonormal_table",
     "recurrence",
 ]
 
@@ -80,16 +81,16 @@ def harmonic_dimension(degree: npt.ArrayLike, dim: int) -> Any:
     array([ 1,  4,  9, 16])
     """
     dim = int(check_dim(dim))
-    if np.ndim(degree) == 0:
-        return _harmonic_dimension(int(degree), dim)  # type: ignore[arg-type]
     degrees = np.asarray(degree)
-    values = [_harmonic_dimension(int(ell), dim) for ell in degrees.ravel()]
+    values = [_harmonic_dimension(ell, dim) for ell in degrees.ravel().tolist()]
+    if degrees.ndim == 0:
+        return values[0]
     fits = max(values, default=0) < 2**63
     return np.array(values, dtype=np.int64 if fits else np.float64).reshape(degrees.shape)
 
 
 def _harmonic_dimension(degree: int, dim: int) -> int:
-    check_degree(degree, math.inf)
+    degree = check_degree(degree, math.inf)
     if degree < 2:
         return dim if degree else 1
     return math.comb(dim + degree - 1, degree) - math.comb(dim + degree - 3, degree - 2)
@@ -173,6 +174,30 @@ def gegenbauer_table(max_degree: int, dim: float, t: npt.ArrayLike) -> FloatArra
         table[ell + 1] = a[ell] * points * table[ell]
         if ell:
             table[ell + 1] -= b[ell] * table[ell - 1]
+    return table
+
+
+def orthonormal_table(max_degree: int, dim: int, t: npt.ArrayLike) -> FloatArray:
+    """Evaluate √α_ℓ P_ℓ for ℓ = 0, …, q at the same points, without overflow of α_ℓ.
+
+    These are orthonormal for the distribution of ⟨x, w⟩, w uniform on the sphere. Only ratios of
+    successive α_ℓ enter their recurrence.
+
+    Returns
+    -------
+    ndarray of shape (max_degree + 1, *t.shape)
+    """
+    points = np.asarray(t, dtype=np.float64)
+    log_alpha = log_harmonic_dimensions(max_degree, dim)
+    a, b = recurrence(max_degree, dim)
+    table = np.ones((max_degree + 1, *points.shape))
+    for ell in range(max_degree):
+        table[ell + 1] = np.exp((log_alpha[ell + 1] - log_alpha[ell]) / 2) * (
+            a[ell] * points * table[ell]
+        )
+        if ell:
+            ratio = np.exp((log_alpha[ell + 1] - log_alpha[ell - 1]) / 2)
+            table[ell + 1] -= ratio * b[ell] * table[ell - 1]
     return table
 
 

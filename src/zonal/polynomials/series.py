@@ -15,10 +15,16 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._typing import Array, FloatArray, ScalarFunction
-from .gegenbauer import check_degree, check_dim, gegenbauer_table, log_harmonic_dimensions
+from .gegenbauer import check_degree, check_dim, log_harmonic_dimensions, orthonormal_table
 from .quadrature import gauss_gegenbauer
 
-__all__ = ["disc_radius", "gegenbauer_series", "log_monomial_series", "taylor_coefficients"]
+__all__ = [
+    "disc_radius",
+    "gegenbauer_series",
+    "log_monomial_series",
+    "log_taylor_coefficients",
+    "taylor_coefficients",
+]
 
 # Enough for functions with square-root singularities at ±1 (arc-cosine, Neural Tangent).
 DEFAULT_NODES = 1000
@@ -54,7 +60,7 @@ def gegenbauer_series(
     -----
     The values of κ carry rounding errors of about 1e-16, and so :math:`c_\ell` carries one of
     about :math:`10^{-16} \sqrt{\alpha_{\ell,d}}`: in high dimension only low degrees can be
-    told from noise.
+    told from noise. Coefficients smaller than that are returned as zero.
 
     Examples
     --------
@@ -68,9 +74,14 @@ def gegenbauer_series(
     if dim == math.inf:
         return taylor_coefficients(kappa, max_degree + 1)
     nodes, weights = gauss_gegenbauer(n_nodes or max(DEFAULT_NODES, 2 * max_degree + 100), int(dim))
-    table = gegenbauer_table(max_degree, dim, nodes)  # [degree, node]
-    integrals = table @ (weights * np.asarray(kappa(nodes), dtype=np.float64))
-    return np.exp(log_harmonic_dimensions(max_degree, dim)) * integrals
+    values = np.broadcast_to(np.asarray(kappa(nodes), dtype=np.float64), nodes.shape)
+    # In units of √α the integrals are of order one and their rounding is that of κ itself.
+    integrals = orthonormal_table(max_degree, int(dim), nodes) @ (weights * values)
+    noise = 8 * np.finfo(float).eps * math.sqrt(weights @ values**2)
+    integrals[np.abs(integrals) <= noise] = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        coefficients = np.exp(log_harmonic_dimensions(max_degree, dim) / 2) * integrals
+    return np.where(integrals == 0, 0.0, coefficients)
 
 
 def log_monomial_series(max_degree: int, n_radial: int, dim: int) -> FloatArray:
@@ -136,44 +147,59 @@ def taylor_coefficients(
     >>> taylor_coefficients(lambda z: 1 / (2 - z), 4)
     array([0.5   , 0.25  , 0.125 , 0.0625])
     """
+    signs, logs = log_taylor_coefficients(kappa, n_terms, radii)
+    return signs * np.exp(logs)
+
+
+def log_taylor_coefficients(
+    kappa: ScalarFunction, n_terms: int, radii: Sequence[float] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Signs (-1, 0, 1) and logarithms of Taylor coefficients, which may underflow themselves.
+
+    Parameters and method as for `taylor_coefficients`.
+
+    Returns
+    -------
+    signs, logs : ndarrays of shape (n_terms,)
+    """
     n_points = _n_points(n_terms)
     if radii is None:
         radii = [*(2.0 ** (k / 2) for k in range(-16, 21)), disc_radius(n_terms)]
     unit = np.exp(2j * np.pi * np.arange(n_points) / n_points)
     at_zero = _evaluate(kappa, np.zeros(1, dtype=complex))[0]
     degrees = np.arange(n_terms)
-    best = np.zeros(n_terms)
+    signs, logs = np.zeros(n_terms), np.full(n_terms, -np.inf)
     log_error = np.full(n_terms, np.inf)
     for radius in radii:
-        values = _on_circle(kappa, radius * unit)
-        if values is None:
+        values = _evaluate(kappa, radius * unit)
+        if not np.isfinite(values).all():
             continue
-        spectrum = np.fft.fft(values) / n_points
         size = np.abs(values).max()
+        if size == 0:
+            return signs, logs
+        spectrum = np.fft.fft(values / size) / n_points
         # An analytic function has no negative frequencies, a decaying positive part, and its value
         # at zero for a mean; else there is a singularity inside the circle or too close to it.
-        if size == 0 or np.abs(spectrum[n_points // 4 :]).max() > 1e-13 * size:
+        resolved = np.abs(spectrum[n_points // 4 :]).max() <= 1e-13
+        if not resolved or not abs(spectrum[0] - at_zero / size) <= 1e-13:
             continue
-        if not abs(spectrum[0] - at_zero) <= 1e-13 * size:
-            continue
-        error = math.log(4 * np.finfo(float).eps * size) - degrees * math.log(radius)
+        log_scale = math.log(size) - degrees * math.log(radius)
+        error = math.log(4 * np.finfo(float).eps) + log_scale
         better = error < log_error
-        with np.errstate(over="ignore", under="ignore"):
-            scaled = spectrum[:n_terms].real * np.exp(-degrees * math.log(radius))
-        best = np.where(better, scaled, best)
+        with np.errstate(divide="ignore"):
+            found = np.log(np.abs(spectrum[:n_terms].real)) + log_scale
+        signs = np.where(better, np.sign(spectrum[:n_terms].real), signs)
+        logs = np.where(better, found, logs)
         log_error = np.where(better, error, log_error)
     if np.isinf(log_error).any():
-        if np.all(_on_circle(kappa, unit) == 0):
-            return best
         raise ValueError(
             "The function has no Taylor series that can be found numerically: on no circle "
             f"around zero with radius between {min(radii):.3g} and {max(radii):.3g} is it "
             "analytic inside and finite. "
             "Give the Taylor coefficients yourself."
         )
-    with np.errstate(divide="ignore"):
-        known = np.log(np.abs(best)) > log_error
-    return np.where(known & np.isfinite(best), best, 0.0)
+    known = logs > log_error
+    return np.where(known, signs, 0.0), np.where(known, logs, -np.inf)
 
 
 def _n_points(n_terms: int) -> int:
@@ -183,12 +209,6 @@ def _n_points(n_terms: int) -> int:
 def disc_radius(n_terms: int) -> float:
     """The largest circle on which any bounded analytic function of the unit disc is resolved."""
     return math.exp(math.log(1e-17) / (_n_points(n_terms) / 4))
-
-
-def _on_circle(kappa: ScalarFunction, points: Array) -> Array | None:
-    """Values at complex points, or None where they are not all finite."""
-    values = _evaluate(kappa, points)
-    return values if np.isfinite(values).all() else None
 
 
 def _evaluate(kappa: ScalarFunction, points: Array) -> Array:

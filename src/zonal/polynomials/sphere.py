@@ -35,16 +35,16 @@ def uniform_sphere(n_points: int, dim: int, rng: np.random.Generator) -> FloatAr
     return gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True)
 
 
-def random_rotation(dim: int, rng: np.random.Generator) -> FloatArray:
-    """Orthogonal matrix drawn from Haar's measure.
+def random_rotation(dim: int, rng: np.random.Generator, n_rows: int | None = None) -> FloatArray:
+    """Orthogonal matrix drawn from Haar's measure, or the first rows of one.
 
     LAPACK's QR fixes the signs of R's diagonal by a convention of its own, which makes Q far
     from uniform; multiplying by those signs makes the factorisation unique and Q uniform.
 
     Returns
     -------
-    ndarray of shape (dim, dim)
+    ndarray of shape (n_rows, dim), by default (dim, dim)
     """
-    q, r = np.linalg.qr(rng.standard_normal((dim, dim)))
+    q, r = np.linalg.qr(rng.standard_normal((dim, dim if n_rows is None else n_rows)))
     signs: FloatArray = np.where(np.diag(r) < 0, -1.0, 1.0)
-    return q * signs
+    return (q * signs).T
