@@ -62,11 +62,8 @@ def test_unbiased(kernel, degree, order, dim, directions):
     width = (3000 if dim >= 9 else 300) * order + 1  # not a multiple: counts differ
     n_seeds = 30
     if kernel == "own":
-        kernel = zonal.GeneralizedZonalKernel(
-            dim, own_radial(degree if dim > 1 else 1, 2), degree, 2
-        )
-        if dim == 1:
-            kernel = zonal.GeneralizedZonalKernel(1, own_radial(1, 2), 1, 2)
+        degree = min(degree, 1) if dim == 1 else degree
+        kernel = zonal.GeneralizedZonalKernel(dim, own_radial(degree, 2), degree, 2)
     features = zonal.GegenbauerFeatures(
         kernel,
         width,

@@ -259,7 +259,8 @@ def test_numeric_taylor_coefficients_reach_as_far_as_exact_ones(radius):
         (lambda t: np.exp(np.asarray(t, dtype=float)), 30),  # real numbers only: by quadrature
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*discards the imaginary part")
+# A pole at 1.01 leaves 7e-6 beyond what float64 can tell from noise at d = 12: it says so.
+@pytest.mark.filterwarnings("ignore::zonal.TruncationWarning")
 def test_zonal_accepts_what_is_positive_definite_in_every_dimension(kappa, dim):
     X = on_sphere(6, dim)
     expansion = zonal.Zonal(kappa).expand(dim)
@@ -274,7 +275,8 @@ def test_odd_kernels_and_constants():
     rows = np.vstack([np.zeros(3), standardised(10, 3)])
     norms = np.linalg.norm(rows, axis=1)
     odd = zonal.DotProduct(np.sinh)
-    np.testing.assert_allclose(odd.expand(3, radii=norms)(rows), odd(rows), atol=1e-4)
+    error = odd.expand(3, radii=norms)(rows) - odd(rows)
+    assert np.abs(error).max() < 1e-6 * odd.diag(rows).max()
     constant = zonal.DotProduct(lambda t: 2.0)
     assert constant(rows).shape == (11, 11)
     assert constant.expand(3).max_degree == 0
@@ -289,11 +291,8 @@ def test_own_expansion_can_not_be_asked_for_something_else():
 
 
 def test_radial_functions_take_lists():
-    for expansion in (
-        zonal.Gaussian().expand(3),
-        zonal.NTK().expand(3),
-        zonal.Gaussian().expand(3, radii=[2, 2]),
-    ):
+    kernel = zonal.Gaussian()
+    for expansion in (kernel.expand(3), zonal.NTK().expand(3), kernel.expand(3, radii=[2, 2])):
         assert expansion.radial([1.0, 2.0]).shape[0] == 2
 
 
