@@ -9,7 +9,8 @@ import pytest
 
 
 @pytest.mark.slow
-def test_example():
+def test_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (Path(__file__).parents[1] / "README.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     printed = io.StringIO()
