@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zonal.learners.moments import FLUSH_ROWS, Moments
+from zonal.learners.moments import Moments
 
 
 def rows(n, width, seed=0):
@@ -52,8 +52,8 @@ def test_different_widths_do_not_merge():
 
 
 def test_single_precision_is_summed_in_double():
-    """Across flushes the sums are float64: the error stays that of one flush, not of all rows."""
-    n = 4 * FLUSH_ROWS + 5
+    """Across blocks the sums are float64: the error stays that of one block, not of all rows."""
+    n = 60_005
     V = np.random.default_rng(0).uniform(0, 1, (n, 3)).astype(np.float32)
     moments = Moments(np.zeros(3), 0)
     block = np.column_stack([V, np.ones(n, np.float32)])

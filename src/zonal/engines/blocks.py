@@ -1,17 +1,20 @@
 """Walking over the rows in blocks, on all cores."""
 
+import itertools
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
 import numba
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from .._typing import Array
 
-__all__ = ["block_slices", "map_rows"]
+__all__ = ["block_slices", "map_rows", "ordered_map"]
 
 # Numbers in a block of intermediate results, 4 MB in float32. Smaller blocks would fit a core's
 # second-level cache, but then the threads wait for each other in Python: measured 1.6 times slower.
@@ -53,8 +56,13 @@ def _controller() -> ThreadpoolController:
 
 def block_slices(n_rows: int, width: int) -> Iterable[slice]:
     """Slices of rows whose intermediate results, `width` numbers a row, are a few megabytes."""
-    step = max(8, BLOCK_SIZE // max(width, 1))
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+    largest = max(8, BLOCK_SIZE // max(width, 1))
+    n_blocks = -(-n_rows // largest)
+    if n_blocks > 1:  # as many for every thread, so that none waits for the last one
+        n_threads = numba.get_num_threads()
+        n_blocks = n_threads * -(-n_blocks // n_threads)
+    edges = np.linspace(0, n_rows, max(n_blocks, 1) + 1).astype(int)
+    return (slice(a, b) for a, b in itertools.pairwise(edges) if a < b)
 
 
 def map_rows(
@@ -90,12 +98,43 @@ def map_rows(
     def run(rows: slice) -> None:
         function(X[rows], out[rows])
 
-    n_threads = min(numba.get_num_threads(), len(slices))
-    if n_threads <= 1:
-        for rows in slices:
-            run(rows)
-        return out
-    with _single_threaded_blas, ThreadPoolExecutor(n_threads) as pool:
-        for _ in pool.map(run, slices):
-            pass
+    for _ in ordered_map(run, slices):
+        pass
     return out
+
+
+def ordered_map(
+    function: Callable[[Any], Any], items: Iterable[Any], n_threads: int | None = None
+) -> Iterator[Any]:
+    """Apply a function to items in threads, and yield the results in the order of the items.
+
+    Each thread has a single-threaded BLAS and Numba, so that there are never more threads than
+    cores. A few items are ahead of the one that is yielded, not all of them.
+
+    Parameters
+    ----------
+    function : callable
+        Should spend its time where the GIL is released.
+    items : iterable
+        What it is applied to.
+    n_threads : int, optional
+        By default ``numba.get_num_threads()``. With one thread or one item, everything happens in
+        the calling thread.
+    """
+    n_threads = n_threads or numba.get_num_threads()
+    items = iter(items)
+    ahead = list(itertools.islice(items, 2))
+    if n_threads == 1 or len(ahead) < 2:
+        yield from map(function, itertools.chain(ahead, items))
+        return
+    with (
+        _single_threaded_blas,
+        ThreadPoolExecutor(n_threads, initializer=numba.set_num_threads, initargs=(1,)) as pool,
+    ):
+        pending: deque[Future[Any]] = deque()
+        for item in itertools.chain(ahead, items):
+            pending.append(pool.submit(function, item))
+            if len(pending) > 2 * n_threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

@@ -1,5 +1,6 @@
 """What every learner shares: its features, rows in blocks, moments of blocks."""
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +19,8 @@ from sklearn.utils.validation import (
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..features import KernelFeatures
+from ..engines import ordered_map
+from ..features import KernelFeatures, Standardizer
 from ..features.automatic import automatic_features
 from ..rows import sample_rows
 from .moments import Moments
@@ -26,8 +28,8 @@ from .progress import progress
 
 __all__ = ["Learner"]
 
-# Features held at a time, in bytes.
-BLOCK_BYTES = 1 << 25
+# Features held at a time, in bytes, by each thread.
+BLOCK_BYTES = 1 << 24
 # Rows whose mean is the shift of the moments.
 SHIFT_ROWS = 1024
 
@@ -93,7 +95,8 @@ class Learner(BaseEstimator):
 
     def _slices(self, X: Any) -> Iterator[slice]:
         n_rows = _num_samples(X)
-        step = max(256, BLOCK_BYTES // (8 * self.n_columns_))
+        itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+        step = max(256, BLOCK_BYTES // (itemsize * self.n_columns_))
         return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
     def _start(self, X: Any, Y: Array) -> FloatArray:
@@ -114,32 +117,47 @@ class Learner(BaseEstimator):
         moments: list[Moments],
     ) -> None:
         """Add rows to the moments of their groups (`labels`; None: all to the first)."""
-        blocks = progress(list(self._slices(X)), self.verbose, f"{type(self).__name__}: rows")
-        for rows in blocks:
-            numbers = np.arange(rows.start, rows.stop)
-            for group, target in enumerate(moments):
-                chosen = numbers if labels is None else numbers[labels[rows] == group]
-                if len(chosen) == 0:
-                    continue
-                # Most blocks belong to one group: then a slice, which copies nothing.
-                part = _rows(X, rows) if len(chosen) == len(numbers) else _safe_indexing(X, chosen)
-                target.update(
-                    self._augmented(
-                        part, Y[chosen], None if weight is None else weight[chosen], target
-                    )
-                )
-        for target in moments:
-            target.flush()
 
-    def _augmented(self, X: Any, Y: Array, weight: FloatArray | None, moments: Moments) -> Array:
+        def jobs() -> Iterator[tuple[int, Any, npt.NDArray[np.intp]]]:
+            description = f"{type(self).__name__}: rows"
+            for rows in progress(list(self._slices(X)), self.verbose, description):
+                numbers = np.arange(rows.start, rows.stop)
+                for group in range(len(moments)):
+                    chosen = numbers if labels is None else numbers[labels[rows] == group]
+                    if len(chosen) == len(numbers):  # a slice copies nothing
+                        yield group, _rows(X, rows), chosen
+                    elif len(chosen):
+                        yield group, _safe_indexing(X, chosen), chosen
+
+        scratch = _Scratch()
+
+        def work(job: tuple[int, Any, npt.NDArray[np.intp]]) -> tuple[int, Array, int]:
+            group, part, chosen = job
+            part_weight = None if weight is None else weight[chosen]
+            block = self._augmented(part, Y[chosen], part_weight, moments[group], scratch)
+            return group, block.T @ block, len(block)
+
+        # Each thread takes rows all the way from X to their products; the sums are taken in order,
+        # so that they do not depend on the threads. Transformers of others may not be made for it.
+        n_threads = None if _is_ours(self.features_) else 1
+        for group, gram, n_rows in ordered_map(work, jobs(), n_threads):
+            moments[group].add(gram, n_rows)
+
+    def _augmented(
+        self,
+        X: Any,
+        Y: Array,
+        weight: FloatArray | None,
+        moments: Moments,
+        scratch: "_Scratch",
+    ) -> Array:
         """Rows (z - a, y - b, 1) √w, in one matrix."""
-        width = moments.n_features
-        if isinstance(self.features_, KernelFeatures) and getattr(X, "dtype", None) in (
-            np.float32,
-            np.float64,
-        ):
-            block = np.empty((_num_samples(X), len(moments.shift) + 1), X.dtype)
-            self.features_.transform_into(X, block[:, :width])
+        width, size = moments.n_features, (_num_samples(X), len(moments.shift) + 1)
+        shift = moments.shift[:width]
+        dtype = getattr(X, "dtype", None)
+        if isinstance(self.features_, KernelFeatures) and dtype in (np.float32, np.float64):
+            block = scratch.array(size, dtype)
+            self.features_.transform_into(X, block[:, :width], subtract=shift)
         else:
             Z = self._transform(X)
             if Z.shape[1] != width:
@@ -147,10 +165,9 @@ class Learner(BaseEstimator):
                     f"The features of this chunk have {Z.shape[1]} columns, but those of the "
                     f"first had {width}: all chunks must have the same columns."
                 )
-            block = np.empty((len(Z), len(moments.shift) + 1), Z.dtype)
-            block[:, :width] = Z
+            block = scratch.array(size, Z.dtype)
+            np.subtract(Z, shift.astype(Z.dtype), out=block[:, :width])
         block[:, width:-1] = Y - moments.shift[width:]
-        block[:, :width] -= moments.shift[:width].astype(block.dtype)
         block[:, -1] = 1
         if weight is not None:
             block *= np.sqrt(weight)[:, None].astype(block.dtype)
@@ -170,9 +187,29 @@ class Learner(BaseEstimator):
         check_is_fitted(self, "features_")
 
 
+class _Scratch(threading.local):
+    """Memory for one block, used again for the next: fresh pages cost as much as the features."""
+
+    def __init__(self) -> None:
+        self._memory: Array = np.empty(0)
+
+    def array(self, shape: tuple[int, int], dtype: Any) -> Array:
+        """An array of that shape, with whatever is in it."""
+        size = shape[0] * shape[1]
+        if self._memory.dtype != dtype or self._memory.size < size:
+            self._memory = np.empty(size, dtype)
+        return self._memory[:size].reshape(shape)
+
+
 def _rows(X: Any, rows: slice) -> Any:
     """A slice of rows of an array, a sparse matrix or a frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _is_ours(features: Any) -> bool:
+    """Whether features may be evaluated in several threads at once."""
+    steps = [step for _, step in features.steps] if isinstance(features, Pipeline) else [features]
+    return all(isinstance(step, KernelFeatures | Standardizer) for step in steps)
 
 
 def _seed(features: Any, random_state: Any) -> None:

@@ -123,7 +123,6 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             )
         for rows in self._slices(X):
             self.moments_[0].update(self._joined(_rows(X, rows), _rows(Y, rows)))
-        self.moments_[0].flush()
         self._solution: tuple[FloatArray, ...] | None = None
         return self
 

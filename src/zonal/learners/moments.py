@@ -12,17 +12,11 @@ The shift changes nothing but rounding. A shift close to the mean takes the larg
 of the sums, which float32 would otherwise subtract later at a loss of two digits.
 """
 
-from typing import Self
-
 import numpy as np
-from scipy.linalg.blas import dsyrk, ssyrk
 
 from .._typing import Array, FloatArray
 
 __all__ = ["Moments"]
-
-# Rows summed in float32 before they go into the float64 sums.
-FLUSH_ROWS = 16_384
 
 
 class Moments:
@@ -38,7 +32,7 @@ class Moments:
     Attributes
     ----------
     gram : ndarray of shape (n_features + n_targets + 1,) * 2
-        M above; only the upper triangle is kept.
+        M above.
     n_rows : int
         The number of rows seen, whatever their weights.
     precision : float
@@ -49,11 +43,9 @@ class Moments:
         self.shift = np.asarray(shift, dtype=np.float64)
         self.n_targets = n_targets
         size = len(self.shift) + 1
-        self.gram: FloatArray = np.zeros((size, size), order="F")
+        self.gram: FloatArray = np.zeros((size, size))
         self.n_rows = 0
         self.precision = float(np.finfo(np.float64).eps)
-        self._partial: Array | None = None  # sums in float32, with how many rows they hold
-        self._pending = 0
 
     @property
     def n_features(self) -> int:
@@ -68,28 +60,19 @@ class Moments:
         block : ndarray of shape (n, n_features + n_targets + 1), in C order
             Rows v times the square roots of their weights, float32 or float64.
         """
-        self.n_rows += len(block)
-        self.precision = max(self.precision, float(np.finfo(block.dtype).eps))
-        if block.dtype == np.float64:
-            self.gram = dsyrk(1.0, block.T, beta=1.0, c=self.gram, overwrite_c=True)
-            return
-        if self._partial is None:
-            self._partial = np.zeros(self.gram.shape, np.float32, order="F")
-        self._partial = ssyrk(1.0, block.T, beta=1.0, c=self._partial, overwrite_c=True)
-        self._pending += len(block)
-        if self._pending >= FLUSH_ROWS:
-            self.flush()
+        self.add(block.T @ block, len(block))
 
-    def flush(self) -> Self:
-        """Move what is summed in float32 into the float64 sums."""
-        if self._partial is not None:
-            self.gram += self._partial  # the same memory order
-            self._partial, self._pending = None, 0
-        return self
+    def add(self, gram: Array, n_rows: int) -> None:
+        """Add a sum of products of rows, which was found in float32 or float64.
+
+        NumPy finds ``block.T @ block`` by BLAS syrk, and without the GIL.
+        """
+        self.gram += gram  # float64 from here on
+        self.n_rows += n_rows
+        self.precision = max(self.precision, float(np.finfo(gram.dtype).eps))
 
     def shifted(self, shift: FloatArray) -> "Moments":
         """The same moments about another point."""
-        self.flush()
         moved = Moments(shift, self.n_targets)
         delta = self.shift - moved.shift
         total, weight = self.total(), self.weight
@@ -99,7 +82,7 @@ class Moments:
             + np.outer(total, delta)
             + weight * np.outer(delta, delta)
         )
-        moved.gram[:-1, -1] = total + weight * delta
+        moved.gram[:-1, -1] = moved.gram[-1, :-1] = total + weight * delta
         moved.gram[-1, -1] = weight
         moved.n_rows, moved.precision = self.n_rows, self.precision
         return moved
@@ -112,9 +95,9 @@ class Moments:
                 f"merged with moments of {other.n_features} and {other.n_targets}."
             )
         same = np.array_equal(self.shift, other.shift)
-        right = other.flush() if same else other.shifted(self.shift)
+        right = other if same else other.shifted(self.shift)
         merged = Moments(self.shift, self.n_targets)
-        merged.gram = self.flush().gram + right.gram
+        merged.gram = self.gram + right.gram
         merged.n_rows = self.n_rows + right.n_rows
         merged.precision = max(self.precision, right.precision)
         return merged
@@ -122,18 +105,16 @@ class Moments:
     @property
     def weight(self) -> float:
         """The sum of the weights."""
-        return float(self.flush().gram[-1, -1])
+        return float(self.gram[-1, -1])
 
     def total(self) -> FloatArray:
         """Sums of the shifted columns: [n_features + n_targets]."""
-        return self.flush().gram[:-1, -1]
+        return self.gram[:-1, -1]
 
     def mean(self) -> FloatArray:
         """Weighted means of the columns: [n_features + n_targets]."""
         return self.shift + self.total() / self.weight
 
     def products(self, center: FloatArray | None = None) -> FloatArray:
-        """Sums of products of columns about a point (by default their mean), as a full matrix."""
-        about = self.shifted(self.mean() if center is None else center)
-        upper = np.triu(about.gram[:-1, :-1])
-        return upper + np.triu(upper, 1).T
+        """Sums of products of columns about a point (by default their mean), as a matrix."""
+        return self.shifted(self.mean() if center is None else center).gram[:-1, :-1]
