@@ -44,7 +44,6 @@ class GeneralizedZonalKernel(Kernel):
     A kernel with degrees 0 and 2, which sees an axis but not its sign:
 
     >>> import numpy as np
-    import numpy.typing as npt
     >>> import zonal
     >>> def radial(radii):
     ...     h = np.zeros((len(radii), 3, 1))
