@@ -21,6 +21,23 @@ SIGNATURES = {
     "radii=None, tol=1e-06)",
     "Gaussian.__call__": "(self, X, Y=None)",
     "Gaussian.diag": "(self, X)",
+    "GeneralizedZonalKernel.expand": "(self, dim, max_degree=None, n_radial=None, "
+    "radial_basis='taylor', radii=None, tol=1e-06)",
+    "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
+    "budget=1024, random_state=None, verbose=False)",
+    "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
+    "fit_intercept=True, budget=1024, random_state=None, verbose=False)",
+    "KernelKMeans": "(features='auto', n_clusters=8, *, n_init='auto', max_iter=300, tol=0.0001, "
+    "budget=1024, random_state=None, verbose=False)",
+    "KernelPCA": "(features='auto', n_components=2, *, budget=1024, random_state=None, "
+    "verbose=False)",
+    "KernelCCA": "(features='auto', n_components=2, alpha=0.001, *, budget=1024, "
+    "random_state=None, verbose=False)",
+    "GaussianProcess": "(features='auto', noise='evidence', *, budget=1024, random_state=None, "
+    "verbose=False)",
+    "GaussianProcess.predict": "(self, X, return_std=False)",
+    "save": "(model, path)",
+    "load": "(path, functions=None)",
     "theory.harmonic_dimension": "(degree, dim)",
     "theory.gegenbauer": "(degree, dim, t)",
     "datasets.to_sphere": "(lat, lon)",
