@@ -10,7 +10,7 @@ from .._typing import Array, FloatArray
 from .._validation import check_choice, check_count, norms_agree, row_norms
 from ..engines import gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
-from .base import KernelFeatures
+from .centering import CenteredFeatures
 from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
 from .learned import Learned, is_sparse
 from .truncation import choose_expansion
@@ -18,7 +18,7 @@ from .truncation import choose_expansion
 __all__ = ["GegenbauerFeatures"]
 
 
-class GegenbauerFeatures(KernelFeatures):
+class GegenbauerFeatures(CenteredFeatures):
     r"""Random Gegenbauer features of a generalized zonal kernel (Han, Zandieh and Avron, 2022).
 
     With directions :math:`w_1, \dots, w_m` uniform on the sphere, the feature of direction j and
@@ -158,32 +158,6 @@ class GegenbauerFeatures(KernelFeatures):
                 "function needs at least one column. Raise n_components or lower n_radial."
             )
 
-    def _find_center(self, learned: Learned) -> FloatArray:
-        dim, sparse = self.n_features_in_, is_sparse(learned.rows)
-        center = self.center
-        if isinstance(center, str) and center == "auto":
-            center = (
-                self.kernel_.shift_invariant
-                and not sparse
-                and not norms_agree(row_norms(learned.rows))
-            )
-        if isinstance(center, bool | np.bool_):
-            if center and sparse:
-                raise ValueError(_NO_SPARSE_CENTER)
-            return learned.mean() if center else np.zeros(dim)
-        try:
-            point = np.asarray(center, dtype=np.float64)
-        except (TypeError, ValueError):
-            point = np.empty(0)
-        if point.shape != (dim,) or not np.isfinite(point).all():
-            raise ValueError(
-                f"center={self.center!r} must be True, False, 'auto' or {dim} finite numbers, one "
-                "for each column of X."
-            )
-        if sparse and point.any():
-            raise ValueError(_NO_SPARSE_CENTER)
-        return point
-
     def _find_expansion(self, norms: FloatArray, weights: FloatArray) -> GeneralizedZonalKernel:
         if isinstance(self.kernel_, GeneralizedZonalKernel):
             return self.kernel_.expand(self.n_features_in_)
@@ -197,13 +171,6 @@ class GegenbauerFeatures(KernelFeatures):
             n_radial=None if isinstance(self.n_radial, str) else int(self.n_radial),
             on_sphere=self.radial_basis == "auto" and norms_agree(norms),
         )
-
-    def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at centred rows: [n_samples]."""
-        return self.kernel_.diag(self._centered(self._valid(X)))
-
-    def _centered(self, rows: Any) -> Any:
-        return rows - self.center_.astype(rows.dtype) if self.center_.any() else rows
 
     @property
     def _width(self) -> int:
@@ -242,12 +209,6 @@ def _inverse(norms: FloatArray, dtype: npt.DTypeLike) -> Array:
     """1 / norm, zero for zero, and no infinity where a float32 could not hold the inverse."""
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return np.minimum(inverse, float(np.finfo(dtype).max)).astype(dtype)
-
-
-_NO_SPARSE_CENTER = (
-    "Sparse X can not be centred without filling it: use center=False (or 'auto'), or pass a "
-    "dense array."
-)
 
 
 class _Group:

@@ -1,0 +1,61 @@
+"""Feature maps around a centre: what they subtract from the rows."""
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, FloatArray
+from .._validation import norms_agree, row_norms
+from .base import KernelFeatures
+from .learned import Learned, is_sparse
+
+__all__ = ["CenteredFeatures"]
+
+_NO_SPARSE_CENTER = (
+    "Sparse X can not be centred without filling it: use center=False (or 'auto'), or pass a "
+    "dense array."
+)
+
+
+class CenteredFeatures(KernelFeatures):
+    """Base class of maps whose quality depends on the norms of the rows: the parameter `center`.
+
+    Subclasses call ``self.center_ = self._find_center(learned)`` in `_fit` and take
+    ``self._centered(rows)`` wherever they use rows.
+    """
+
+    center: Any
+    center_: FloatArray
+
+    def _find_center(self, learned: Learned) -> FloatArray:
+        dim, sparse = self.n_features_in_, is_sparse(learned.rows)
+        center = self.center
+        if isinstance(center, str) and center == "auto":
+            center = (
+                self.kernel_.shift_invariant
+                and not sparse
+                and not norms_agree(row_norms(learned.rows))
+            )
+        if isinstance(center, bool | np.bool_):
+            if center and sparse:
+                raise ValueError(_NO_SPARSE_CENTER)
+            return learned.mean() if center else np.zeros(dim)
+        try:
+            point = np.asarray(center, dtype=np.float64)
+        except (TypeError, ValueError):
+            point = np.empty(0)
+        if point.shape != (dim,) or not np.isfinite(point).all():
+            raise ValueError(
+                f"center={self.center!r} must be True, False, 'auto' or {dim} finite numbers, one "
+                "for each column of X."
+            )
+        if sparse and point.any():
+            raise ValueError(_NO_SPARSE_CENTER)
+        return point
+
+    def kernel_diag(self, X: Any) -> Array:
+        """k(x, x) of the exact kernel at centred rows: [n_samples]."""
+        return self.kernel_.diag(self._centered(self._valid(X)))
+
+    def _centered(self, rows: Any) -> Any:
+        return rows - self.center_.astype(rows.dtype) if self.center_.any() else rows
