@@ -105,7 +105,7 @@ def test_pca_equals_pca_on_the_explicit_features():
 
 
 def test_pca_against_the_exact_kernel():
-    """Within the error of the features, ‖ZZᵀ - K‖ (Weyl), which is 0.07 of the top eigenvalue."""
+    """Within the error of the features, ‖ZZᵀ - K‖ (Weyl): 0.099, beside a top eigenvalue of 30.4."""
     kernel = zonal.Gaussian(2.0)
     features = zonal.GegenbauerFeatures(kernel, 4000, random_state=0)
     model = zonal.KernelPCA(features, n_components=3).fit(X)
@@ -113,7 +113,7 @@ def test_pca_against_the_exact_kernel():
     Z = model.features_.transform(X)
     H = np.eye(300) - 1 / 300
     error = np.linalg.norm(H @ (Z @ Z.T - kernel(X)) @ H, 2)
-    assert error < 0.1 * exact.eigenvalues_[0]
+    assert error < 0.01 * exact.eigenvalues_[0]
     assert np.abs(model.eigenvalues_ - exact.eigenvalues_).max() <= error * (1 + 1e-9)
     # Davis–Kahan: the angle between the three-dimensional subspaces is at most error / gap.
     gap = (

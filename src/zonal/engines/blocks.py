@@ -134,7 +134,7 @@ def ordered_map(
         pending: deque[Future[Any]] = deque()
         for item in itertools.chain(ahead, items):
             pending.append(pool.submit(function, item))
-            if len(pending) > 2 * n_threads:
+            while pending and (len(pending) > n_threads or pending[0].done()):
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()

@@ -34,6 +34,21 @@ BLOCK_BYTES = 1 << 24
 SHIFT_ROWS = 1024
 
 
+# What learners learn besides the attributes that end in an underscore.
+_PRIVATE_STATE = frozenset(
+    [
+        "_components",
+        "_done",
+        "_posterior",
+        "_single",
+        "_solution",
+        "_stream",
+        "_widths",
+        "_y_columns",
+    ]
+)
+
+
 class Learner(BaseEstimator):
     """Base class of learners: the parameters `features`, `budget`, `random_state`, `verbose`."""
 
@@ -42,25 +57,42 @@ class Learner(BaseEstimator):
     random_state: Any
     verbose: bool
 
+    def _reset(self) -> None:
+        """Forget whatever was learnt, so that a fit that fails leaves nothing behind."""
+        for name in list(vars(self)):
+            if name in _PRIVATE_STATE or (name.endswith("_") and not name.startswith("_")):
+                delattr(self, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` or `partial_fit` has come to its end."""
+        return bool(getattr(self, "_done", False))
+
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Validate rows. Frames stay frames, for features that pick columns by name."""
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             validate_data(self, X, reset=reset, skip_check_array=True)
+            if _num_samples(X) == 0:
+                raise ValueError("X has 0 rows; at least one is needed.")
             return X
         return validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
 
-    def _check_weight(self, X: Any, sample_weight: Any) -> FloatArray | None:
+    def _check_weight(
+        self, X: Any, sample_weight: Any, *, allow_zero: bool = False
+    ) -> FloatArray | None:
+        """Validate weights. A later chunk may weigh nothing; the rows of a fit may not."""
         if sample_weight is None:
             return None
         rows = np.empty((_num_samples(X), 0))
-        weight = _check_sample_weight(
-            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-        )
-        if not weight.any():
+        weight = np.asarray(sample_weight)
+        if weight.shape == (len(rows),) and not weight.any():
+            if allow_zero:
+                return np.zeros(len(rows))
             raise ValueError("All sample weights are zero: at least one row must count.")
-        return np.asarray(weight)
+        return np.asarray(
+            _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
+        )
 
     def _fit_features(self, X: Any, y: Any, weight: FloatArray | None) -> Any:
         """A fitted copy of the features."""
@@ -88,15 +120,24 @@ class Learner(BaseEstimator):
         Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
         return Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64)
 
-    def _map(self, X: Any, function: Callable[[Array], Array]) -> Array:
+    def _map(self, X: Any, function: Callable[[Array], Array], description: str = "") -> Array:
         """Apply a function to the features of rows, block by block: [n, …]."""
-        parts = [function(self._transform(_rows(X, rows))) for rows in self._slices(X)]
-        return np.concatenate(parts)
+        out: Array | None = None
+        for rows in progress(
+            list(self._slices(X)), self.verbose and bool(description), description
+        ):
+            part = function(self._transform(_rows(X, rows)))
+            if out is None:
+                out = np.empty((_num_samples(X), *part.shape[1:]), part.dtype)
+            out[rows] = part
+        return np.empty(0) if out is None else out
 
-    def _slices(self, X: Any) -> Iterator[slice]:
+    def _slices(self, X: Any, n_targets: int = 0) -> Iterator[slice]:
         n_rows = _num_samples(X)
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-        step = max(256, BLOCK_BYTES // (itemsize * self.n_columns_))
+        width = self.n_columns_ + n_targets
+        # No fewer rows than columns: their products take as much memory and time.
+        step = max(width, BLOCK_BYTES // (itemsize * width))
         return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
     def _start(self, X: Any, Y: Array) -> FloatArray:
@@ -120,7 +161,7 @@ class Learner(BaseEstimator):
 
         def jobs() -> Iterator[tuple[int, Any, npt.NDArray[np.intp]]]:
             description = f"{type(self).__name__}: rows"
-            for rows in progress(list(self._slices(X)), self.verbose, description):
+            for rows in progress(list(self._slices(X, Y.shape[1])), self.verbose, description):
                 numbers = np.arange(rows.start, rows.stop)
                 for group in range(len(moments)):
                     chosen = numbers if labels is None else numbers[labels[rows] == group]
@@ -130,18 +171,22 @@ class Learner(BaseEstimator):
                         yield group, _safe_indexing(X, chosen), chosen
 
         scratch = _Scratch()
+        parts = [Moments(target.shift, target.n_targets) for target in moments]
 
-        def work(job: tuple[int, Any, npt.NDArray[np.intp]]) -> tuple[int, Array, int]:
+        def work(job: tuple[int, Any, npt.NDArray[np.intp]]) -> tuple[int, Array, int, float]:
             group, part, chosen = job
             part_weight = None if weight is None else weight[chosen]
             block = self._augmented(part, Y[chosen], part_weight, moments[group], scratch)
-            return group, block.T @ block, len(block)
+            return group, block.T @ block, len(block), float(np.finfo(block.dtype).eps)
 
         # Each thread takes rows all the way from X to their products; the sums are taken in order,
         # so that they do not depend on the threads. Transformers of others may not be made for it.
         n_threads = None if _is_ours(self.features_) else 1
-        for group, gram, n_rows in ordered_map(work, jobs(), n_threads):
-            moments[group].add(gram, n_rows)
+        for group, *products in ordered_map(work, jobs(), n_threads):
+            parts[group].add(*products)
+        # Only now, so that an error in the middle leaves the moments as they were.
+        for target, part in zip(moments, parts, strict=True):
+            target.add(part.gram, part.n_rows, part.precision)
 
     def _augmented(
         self,
@@ -184,7 +229,7 @@ class Learner(BaseEstimator):
         return tags
 
     def _check_fitted(self) -> None:
-        check_is_fitted(self, "features_")
+        check_is_fitted(self)
 
 
 class _Scratch(threading.local):

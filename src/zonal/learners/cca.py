@@ -15,6 +15,7 @@ from .._typing import Array, FloatArray
 from .._validation import check_count, check_positive
 from .base import Learner, _rows
 from .moments import Moments
+from .progress import progress
 
 __all__ = ["KernelCCA"]
 
@@ -65,6 +66,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     True
     """
 
+    moments_: list[Moments]
+
     def __init__(
         self,
         features: Any = "auto",
@@ -96,7 +99,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         -------
         self
         """
-        self.__dict__.pop("moments_", None)
+        self._reset()
         self.partial_fit(X, y)
         self._solve()
         return self
@@ -106,7 +109,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         name = type(self).__name__
         check_count("n_components", self.n_components, name)
         check_positive("alpha", self.alpha, name)
-        first = not hasattr(self, "moments_")
+        first = not self.__sklearn_is_fitted__()
         X = self._check_rows(X, reset=first)
         Y = self._second_view(y)
         check_consistent_length(X, Y)
@@ -121,9 +124,12 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             raise ValueError(
                 f"This chunk of Y has {Y.shape[1]} columns, but the first had {self._y_columns}."
             )
-        for rows in self._slices(X):
-            self.moments_[0].update(self._joined(_rows(X, rows), _rows(Y, rows)))
+        added = Moments(self.moments_[0].shift, 0)
+        for rows in progress(list(self._slices(X)), self.verbose, "KernelCCA: rows"):
+            added.update(self._joined(_rows(X, rows), _rows(Y, rows)))
+        self.moments_ = [self.moments_[0] + added]
         self._solution: tuple[FloatArray, ...] | None = None
+        self._done = True
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
@@ -147,7 +153,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         first = self._variates(X, 0, self.x_weights_, mean[:width])
         if y is None:
             return first
-        return first, self._variates(self._second_view(y), 1, self.y_weights_, mean[width:])
+        Y = self._second_view(y)
+        check_consistent_length(X, Y)
+        if Y.shape[1] != self._y_columns:
+            raise ValueError(
+                f"Y has {Y.shape[1]} columns, but the model was fitted to {self._y_columns}."
+            )
+        return first, self._variates(Y, 1, self.y_weights_, mean[width:])
 
     def _variates(self, X: Any, view: int, weights: FloatArray, mean: FloatArray) -> Array:
         parts = []
@@ -196,8 +208,10 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        Y = check_array(y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="Y")
-        return Y.reshape(len(Y), -1)
+        Y = check_array(
+            y, accept_sparse="csr", ensure_2d=False, dtype=[np.float64, np.float32], input_name="Y"
+        )
+        return Y if Y.ndim == 2 else Y[:, None]
 
     def _solve(self) -> tuple[FloatArray, ...]:
         """Correlations and directions, found when they are needed."""
@@ -206,11 +220,13 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             width = self._widths[0]
             moments = self.moments_[0]
             C = moments.products() / moments.weight
-            blocks = C[:width, :width], C[width:, width:]
+            raw = np.diag(moments.products(np.zeros_like(moments.shift))) / moments.weight
             factors = []
-            for block in blocks:
-                # The floor keeps a constant view, whose covariance is zero, solvable.
-                ridge = max(self.alpha * np.trace(block) / len(block), np.finfo(float).tiny ** 0.5)
+            for view in (slice(0, width), slice(width, None)):
+                block = C[view, view]
+                # At least the rounding of the sums, or a constant view would correlate by noise.
+                rounding = len(block) * moments.precision * raw[view].sum()
+                ridge = max(self.alpha * np.trace(block) / len(block), rounding) or 1.0
                 factors.append(cholesky(block + ridge * np.eye(len(block)), lower=True))
             middle = solve_triangular(factors[0], C[:width, width:], lower=True)
             middle = solve_triangular(factors[1], middle.T, lower=True).T
@@ -240,7 +256,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components)
+        return int(self.x_weights_.shape[1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

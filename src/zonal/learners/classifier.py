@@ -10,10 +10,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .._typing import Array
-from .path import merge
 from .ridge import RidgeLearner
 
 __all__ = ["KernelRidgeClassifier"]
+
+# The share of the uniform distribution in every probability.
+MIXED = 1e-3
 
 
 class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
@@ -39,9 +41,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     -----
     *Probabilities.* Least squares on indicators estimates the conditional probabilities
     themselves, up to values outside [0, 1]. `predict_proba` projects them onto the probability
-    simplex, which never increases the Brier score, and smooths them by the rule of succession,
-    :math:`(n p + 1) / (n + K)` with n rows and K classes, so that no class is impossible. There is
-    no further calibration.
+    simplex, which never increases the Brier score, and mixes in one part in a thousand of the
+    uniform distribution, so that no class is impossible. There is no further calibration.
 
     Examples
     --------
@@ -92,12 +93,14 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         -------
         self
         """
+        self._reset()
         X = self._check_rows(X, reset=True)
         y = self._check_labels(X, y)
         weight = self._check_weight(X, sample_weight)
         counting = y if weight is None else y[weight > 0]
         self.classes_ = self._check_classes(np.unique(counting))
         self._fit_rows(X, y, self._indicators(y), weight)
+        self._done = True
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -114,8 +117,9 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         -------
         self
         """
-        first = not hasattr(self, "moments_")
+        first = not self.__sklearn_is_fitted__()
         if first:
+            self._reset()
             if classes is None:
                 raise ValueError(
                     "The first call of partial_fit needs classes, all labels that will appear."
@@ -133,7 +137,9 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
                 f"y contains labels that are not among the classes: {unseen.tolist()}; the "
                 f"classes are {self.classes_.tolist()}."
             )
-        self._add_rows(X, y, self._indicators(y), self._check_weight(X, sample_weight))
+        weight = self._check_weight(X, sample_weight, allow_zero=not first)
+        self._add_rows(X, y, self._indicators(y), weight)
+        self._done = True
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -151,12 +157,11 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes: [n_samples, n_classes]; see the notes of the class."""
         scores = self._scores(X)
-        n_classes = scores.shape[1]
-        n_rows = merge(self.moments_).weight
-        return (n_rows * _onto_simplex(scores) + 1) / (n_rows + n_classes)
+        probabilities = (1 - MIXED) * _onto_simplex(scores) + MIXED / scores.shape[1]
+        return probabilities.astype(scores.dtype)
 
     def _indicators(self, y: Array) -> Array:
-        return (y[:, None] == self.classes_).astype(np.float64)
+        return (y[:, None] == self.classes_).astype(np.int8)
 
     def _check_classes(self, classes: Array) -> Array:
         if len(classes) < 2:
@@ -183,6 +188,9 @@ def _onto_simplex(scores: Array) -> Array:
 
     Subtract the threshold that leaves a sum of one after cutting at zero.
     """
+    # A shift changes nothing but rounding, which is ruinous for large scores.
+    scores = scores.astype(np.float64)
+    scores = scores - scores.max(axis=1, keepdims=True)
     descending = -np.sort(-scores, axis=1)
     excess = np.cumsum(descending, axis=1) - 1
     counts = np.arange(1, scores.shape[1] + 1)

@@ -66,14 +66,15 @@ def make_splits(cv: Any, X: Any, y: Any, n_rows: int, classifier: bool) -> Split
             )
         return Splits(hashed_folds(0, n_rows, n_folds), n_folds, of_folds(n_folds))
     splitter = check_cv(cv, y, classifier=classifier)
-    pairs = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, y)]
+    pairs = [
+        (_indices(train, n_rows, k, "training"), _indices(test, n_rows, k, "test"))
+        for k, (train, test) in enumerate(splitter.split(X, y))
+    ]
     if not pairs:
         raise ValueError("cv gave no splits: pass at least one (train, test) pair.")
     # Rows that are in the same parts of every split are summed together.
     membership = np.zeros((n_rows, 2 * len(pairs)), dtype=bool)
     for k, (train, test) in enumerate(pairs):
-        if len(train) == 0 or len(test) == 0:
-            raise ValueError(f"Split {k} of cv has no {'training' if len(test) else 'test'} rows.")
         membership[train, 2 * k] = True
         membership[test, 2 * k + 1] = True
     patterns, labels = np.unique(membership, axis=0, return_inverse=True)
@@ -85,6 +86,25 @@ def make_splits(cv: Any, X: Any, y: Any, n_rows: int, classifier: bool) -> Split
         for k in range(len(pairs))
     )
     return Splits(labels.ravel().astype(np.intp), len(patterns), splits)
+
+
+def _indices(rows: Any, n_rows: int, split: int, part: str) -> npt.NDArray[np.intp]:
+    """Row numbers of a part of a split: at least one, each once, all among the rows."""
+    found = np.asarray(rows)
+    if found.dtype == bool and found.shape == (n_rows,):
+        found = np.flatnonzero(found)
+    whole = found.ndim == 1 and len(found) > 0 and np.issubdtype(found.dtype, np.integer)
+    if not whole or found.min() < -n_rows or found.max() >= n_rows:
+        raise ValueError(
+            f"The {part} rows of split {split} of cv must be row numbers below {n_rows}, at least "
+            f"one of them; got {rows!r}."
+        )
+    if len(np.unique(found % n_rows)) < len(found):
+        raise ValueError(
+            f"The {part} rows of split {split} of cv name a row twice: use sample_weight to count "
+            "rows more than once."
+        )
+    return found.astype(np.intp)
 
 
 def check_n_folds(n_folds: int) -> int:

@@ -5,7 +5,6 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 from sklearn.base import RegressorMixin
 from sklearn.pipeline import Pipeline
@@ -16,6 +15,7 @@ from .._typing import Array, FloatArray
 from ..features import KernelFeatures
 from .base import Learner
 from .moments import Moments
+from .solve import Eigen
 
 __all__ = ["GaussianProcess"]
 
@@ -45,11 +45,16 @@ class _Evidence:
     def __init__(self, moments: Moments) -> None:
         width = moments.n_features
         products = moments.products(np.zeros_like(moments.shift))
-        values, self.vectors = eigh(products[:width, :width], driver="evd")
-        self.values = np.maximum(values, 0.0)
-        self.projected = self.vectors.T @ products[:width, width:]  # Vᵀ Zᵀ y
+        eigen = Eigen.of(products[:width, :width], moments.precision)
+        # A direction that is rounding was not seen: it keeps its prior.
+        seen = eigen.values > eigen.floor
+        self.vectors = eigen.vectors
+        self.values = np.where(seen, eigen.values, 0.0)
+        projected = self.vectors.T @ products[:width, width:]  # Vᵀ Zᵀ y
+        self.projected = np.where(seen[:, None], projected, 0.0)
         self.squares = np.diag(products)[width:]
         self.n_rows = moments.weight
+        self.precision = moments.precision
 
     def log_evidence(self, noise: float) -> float:
         r"""Log N(y; 0, Z Zᵀ + σ²I), summed over targets."""
@@ -67,7 +72,9 @@ class _Evidence:
         scale = self.squares.mean() / self.n_rows
         if scale <= 0:  # targets that are all zero are explained by any small noise
             return 1e-12
-        logs = np.log(scale) + np.linspace(np.log(1e-10), np.log(10.0), 64)
+        # The data's fit is a difference of sums: less noise than their rounding can not be told.
+        lowest = max(1e-10, self.precision)
+        logs = np.log(scale) + np.linspace(np.log(lowest), np.log(10.0), 64)
         best = int(np.argmax([self.log_evidence(np.exp(log)) for log in logs]))
         bounds = logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]
         found = minimize_scalar(
@@ -150,8 +157,7 @@ class GaussianProcess(RegressorMixin, Learner):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets]."""
-        for name in ("moments_", "_posterior"):
-            self.__dict__.pop(name, None)
+        self._reset()
         self.partial_fit(X, y)
         self._solved()
         return self
@@ -159,7 +165,7 @@ class GaussianProcess(RegressorMixin, Learner):
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data."""
         self._check_noise()
-        first = not hasattr(self, "moments_")
+        first = not self.__sklearn_is_fitted__()
         X = self._check_rows(X, reset=first)
         if y is None:
             raise ValueError(
@@ -179,6 +185,7 @@ class GaussianProcess(RegressorMixin, Learner):
             )
         self._accumulate(X, Y, None, None, self.moments_)
         self._posterior: _Posterior | None = None
+        self._done = True
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -194,7 +201,7 @@ class GaussianProcess(RegressorMixin, Learner):
         Returns
         -------
         mean : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        std : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Only if `return_std`; the same for every target.
         """
         posterior = self._solved()
@@ -213,7 +220,8 @@ class GaussianProcess(RegressorMixin, Learner):
         if not return_std:
             return mean
         missing = self._missing_variance(X, values[:, -1])
-        return mean, np.sqrt(values[:, -2] + missing)
+        std = np.sqrt(values[:, -2] + missing)
+        return mean, std if self._single else np.repeat(std[:, None], n_targets, axis=1)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draws of the latent function at rows.
@@ -245,7 +253,7 @@ class GaussianProcess(RegressorMixin, Learner):
 
         drawn = self._map(X, values)
         missing = np.sqrt(self._missing_variance(X, drawn[:, -1]))[:, None]
-        noise = rng.standard_normal((len(drawn), n_targets * n_samples))
+        noise = rng.standard_normal((len(drawn), n_targets * n_samples), dtype=drawn.dtype)
         sample = (drawn[:, :-1] + missing * noise).reshape(len(drawn), n_targets, n_samples)
         return sample[:, 0] if self._single else sample
 

@@ -1,10 +1,13 @@
 """Kernel k-means on explicit features."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
@@ -18,7 +21,7 @@ from .progress import progress
 __all__ = ["KernelKMeans"]
 
 # Features of more than this many bytes are not held at once but computed anew in every round.
-HELD_BYTES = 1 << 30
+HELD_BYTES = 1 << 29
 
 
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Learner):
@@ -26,7 +29,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
 
     .. math:: \min \sum_{i=1}^{k} \sum_{x_j \in C_i} \|z(x_j) - \mu_i\|^2
 
-    scikit-learn's KMeans (k-means++ start, Lloyd's rounds) where the features fit into 1 GB;
+    scikit-learn's KMeans (k-means++ start, Lloyd's rounds) where the features fit into 512 MB;
     beyond that it is run on a sample of 10,000 rows, and Lloyd's rounds over all rows follow, in
     which the features are computed block by block and never held.
 
@@ -97,8 +100,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster rows [n_samples, n_features]; y is ignored."""
         check_count("n_clusters", self.n_clusters, type(self).__name__)
+        self._reset()
         X = self._check_rows(X, reset=True)
-        self.__dict__.pop("_stream", None)
         n_rows = _num_samples(X)
         if n_rows < self.n_clusters:
             raise ValueError(
@@ -116,7 +119,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=int(seed),
-        ).fit(self._map(chosen, lambda Z: Z))
+            copy_x=False,
+        ).fit(self._map(chosen, lambda Z: Z, "KernelKMeans: rows"))
         self.cluster_centers_ = start.cluster_centers_
         if held:
             self.labels_, self.inertia_ = start.labels_, float(start.inertia_)
@@ -124,49 +128,70 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         else:
             self._lloyd(X)
         self.objective_ = self.inertia_ / n_rows
+        self._done = True
         return self
 
     def _lloyd(self, X: Any) -> None:
         """Lloyd's rounds over blocks of rows, from the centres at hand."""
         n_rows = _num_samples(X)
-        self.labels_ = np.full(n_rows, -1, dtype=np.int32)
         rounds = progress(list(range(self.max_iter)), self.verbose, "KernelKMeans: rounds")
         for number in rounds:
             sums = np.zeros(self.cluster_centers_.shape)
             counts = np.zeros(self.n_clusters)
-            inertia = squares = 0.0
+            squares = 0.0
             for rows in self._slices(X):
                 Z = self._transform(_rows(X, rows))
-                labels, distances = _nearest(Z, self.cluster_centers_)
-                self.labels_[rows] = labels
-                inertia += float(distances.sum(dtype=np.float64))
-                squares += float(np.square(Z).sum(dtype=np.float64))
-                np.add.at(sums, labels, Z)
+                labels, _ = _nearest(Z, self.cluster_centers_)
+                members = csr_array(
+                    (np.ones(len(Z), Z.dtype), (labels, np.arange(len(Z)))),
+                    shape=(self.n_clusters, len(Z)),
+                )
+                sums += members @ Z
                 counts += np.bincount(labels, minlength=self.n_clusters)
+                squares += float(np.square(Z).sum(dtype=np.float64))
             # A cluster that has lost all rows keeps its centre.
-            centers = np.where(
-                counts[:, None] > 0,
-                sums / np.maximum(counts, 1)[:, None],
-                self.cluster_centers_,
-            )
+            means = sums / np.maximum(counts, 1)[:, None]
+            centers = np.where(counts[:, None] > 0, means, self.cluster_centers_)
             moved = float(np.square(centers - self.cluster_centers_).sum())
             mean = sums.sum(axis=0) / n_rows
             variance = (squares / n_rows - mean @ mean) / self.n_columns_
-            self.inertia_, self.n_iter_ = inertia, number + 1
-            if moved <= self.tol * variance:
-                return
             self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
+            self.n_iter_ = number + 1
+            if moved <= self.tol * variance:
+                break
+        else:
+            warnings.warn(
+                f"The centres still moved after max_iter={self.max_iter} rounds: raise max_iter or "
+                "tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        parts = [
+            _nearest(self._transform(_rows(X, rows)), self.cluster_centers_)
+            for rows in self._slices(X)
+        ]
+        self.labels_ = np.concatenate([labels for labels, _ in parts])
+        self.inertia_ = float(sum(distances.sum(dtype=np.float64) for _, distances in parts))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a chunk of rows (MiniBatchKMeans); the first chunk decides the features."""
+        """Add a chunk of rows, whose features are held at once (MiniBatchKMeans).
+
+        The first chunk decides the features; after `fit`, the stream starts from its centres.
+        """
         check_count("n_clusters", self.n_clusters, type(self).__name__)
-        first = not hasattr(self, "_stream")
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._reset()
         X = self._check_rows(X, reset=first)
         if first:
             self.features_ = self._fit_features(X, None, None)
             self._start(X, np.empty((_num_samples(X), 0)))
+        if not hasattr(self, "_stream"):
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            self._stream = MiniBatchKMeans(self.n_clusters, n_init="auto", random_state=int(seed))
+            start = "k-means++" if first else self.cluster_centers_
+            self._stream = MiniBatchKMeans(
+                self.n_clusters, init=start, n_init=1, random_state=int(seed)
+            )
             self.n_iter_ = 0
         Z = self._map(X, lambda Z: Z)
         self._stream.partial_fit(Z)
@@ -175,6 +200,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         self.inertia_ = float(distances.sum(dtype=np.float64))
         self.objective_ = self.inertia_ / len(Z)
         self.n_iter_ += 1
+        self._done = True
         return self
 
     def predict(self, X: Any) -> Array:

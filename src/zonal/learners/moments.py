@@ -60,16 +60,16 @@ class Moments:
         block : ndarray of shape (n, n_features + n_targets + 1), in C order
             Rows v times the square roots of their weights, float32 or float64.
         """
-        self.add(block.T @ block, len(block))
+        self.add(block.T @ block, len(block), float(np.finfo(block.dtype).eps))
 
-    def add(self, gram: Array, n_rows: int) -> None:
-        """Add a sum of products of rows, which was found in float32 or float64.
+    def add(self, gram: Array, n_rows: int, precision: float) -> None:
+        """Add a sum of products of rows, which was found in that precision.
 
         NumPy finds ``block.T @ block`` by BLAS syrk, and without the GIL.
         """
         self.gram += gram  # float64 from here on
         self.n_rows += n_rows
-        self.precision = max(self.precision, float(np.finfo(gram.dtype).eps))
+        self.precision = max(self.precision, precision)
 
     def shifted(self, shift: FloatArray) -> "Moments":
         """The same moments about another point."""

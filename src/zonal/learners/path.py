@@ -79,7 +79,7 @@ def split_errors(
     squares = np.diag(held_out)[width:]
     errors = []
     for alpha in alphas:
-        beta = b_train / (eigen.values + alpha)[:, None]
+        beta = b_train * eigen.shrink(alpha)[:, None]
         explained = 2 * np.sum(beta * b_test, axis=0) - np.sum(beta * (S_test @ beta), axis=0)
         errors.append(np.maximum(squares - explained, 0.0).mean() / test.weight)
     return np.array(errors)

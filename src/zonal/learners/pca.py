@@ -67,8 +67,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components of rows [n_samples, n_features]; y is ignored."""
-        for name in ("moments_", "_components"):
-            self.__dict__.pop(name, None)
+        self._reset()
         self.partial_fit(X)
         self._solve()
         return self
@@ -76,7 +75,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data."""
         check_count("n_components", self.n_components, type(self).__name__)
-        first = not hasattr(self, "moments_")
+        first = not self.__sklearn_is_fitted__()
         X = self._check_rows(X, reset=first)
         nothing = np.empty((_num_samples(X), 0))
         if first:
@@ -88,6 +87,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
                 )
         self._accumulate(X, nothing, None, None, self.moments_)
         self._components: tuple[FloatArray, FloatArray, FloatArray, float] | None = None
+        self._done = True
         return self
 
     def transform(self, X: Any) -> Array:
@@ -104,6 +104,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def inverse_transform(self, X: Any) -> Array:
         """Points of feature space from coordinates: [n_samples, D]."""
         coordinates = check_array(X, dtype=[np.float64, np.float32])
+        if coordinates.shape[1] != len(self.components_):
+            raise ValueError(
+                f"X has {coordinates.shape[1]} columns; coordinates of {len(self.components_)} "
+                "components are needed."
+            )
         return coordinates @ self.components_.astype(coordinates.dtype) + self.mean_.astype(
             coordinates.dtype
         )
@@ -145,7 +150,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components)
+        return len(self.components_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

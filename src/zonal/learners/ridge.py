@@ -36,31 +36,34 @@ class RidgeLearner(Learner):
     alphas: npt.ArrayLike | None
     cv: Any
     fit_intercept: bool
+    _solution: Solution | None
 
     def _fit_rows(self, X: Any, y: Any, Y: Array, weight: FloatArray | None) -> None:
         """Learn the features, sum the moments, solve."""
         self._check_alpha()
+        self.n_rows_ = _num_samples(X)
+        if self.alpha == "cv":
+            plan = make_splits(self.cv, X, y, self.n_rows_, is_classifier(self))
         self.features_ = self._fit_features(X, y, weight)
         shift = self._start(X, Y)
-        self._solution = None
-        self.n_rows_ = _num_samples(X)
         if self.alpha != "cv":
             self.moments_ = [Moments(shift, Y.shape[1])]
             self._accumulate(X, Y, weight, None, self.moments_)
             self._solution = solve(self.moments_[0], float(self.alpha), self.fit_intercept)
             return
-        plan = make_splits(self.cv, X, y, self.n_rows_, is_classifier(self))
-        if plan.n_groups * 8 * (len(shift) + 1) ** 2 <= GROUP_BYTES:
-            self.moments_ = [Moments(shift, Y.shape[1]) for _ in range(plan.n_groups)]
-            self._accumulate(X, Y, weight, plan.labels, self.moments_)
-            total = merge(self.moments_)
-            alphas = self._grid(total)
-            results = choose_alpha(self.moments_, plan.splits, alphas, self.fit_intercept)
+        n_bytes = plan.n_groups * 8 * (len(shift) + 1) ** 2
+        if plan.n_groups <= 2 * len(plan.splits) + 1 and n_bytes <= GROUP_BYTES:
+            groups = [Moments(shift, Y.shape[1]) for _ in range(plan.n_groups)]
+            self._accumulate(X, Y, weight, plan.labels, groups)
+            total = merge(groups)
+            results = choose_alpha(groups, plan.splits, self._grid(total), self.fit_intercept)
         else:
-            self.moments_ = [Moments(shift, Y.shape[1])]
-            self._accumulate(X, Y, weight, None, self.moments_)
-            total = self.moments_[0]
+            groups = [Moments(shift, Y.shape[1])]
+            self._accumulate(X, Y, weight, None, groups)
+            total = groups[0]
             results = self._split_by_split(X, Y, weight, plan, self._grid(total), shift)
+        # Groups that are not folds by row number can not be continued.
+        self.moments_ = groups if isinstance(self.cv, Integral) else [total]
         self._solution = self._best(total, results)
 
     def _split_by_split(
@@ -88,21 +91,24 @@ class RidgeLearner(Learner):
         """Add a chunk; the first one also decides the features."""
         self._check_alpha()
         n_folds = self._n_folds()
-        if not hasattr(self, "moments_"):
+        if not self.__sklearn_is_fitted__():
             self.features_ = self._fit_features(X, y, weight)
             shift = self._start(X, Y)
             self.moments_ = [Moments(shift, Y.shape[1]) for _ in range(n_folds)]
             self.n_rows_ = 0
-        elif len(self.moments_) != n_folds:
-            raise ValueError(
-                f"The model holds {len(self.moments_)} folds of rows, but alpha={self.alpha!r} and "
-                f"cv={self.cv!r} now ask for {n_folds}: fit it again."
-            )
+        self._check_groups(n_folds)
         stop = self.n_rows_ + _num_samples(X)
         labels = hashed_folds(self.n_rows_, stop, n_folds) if n_folds > 1 else None
         self._accumulate(X, Y, weight, labels, self.moments_)
         self.n_rows_ = stop
         self._solution = None
+
+    def _check_groups(self, n_folds: int) -> None:
+        if len(self.moments_) != n_folds:
+            raise ValueError(
+                f"The model holds {len(self.moments_)} folds of rows, but alpha={self.alpha!r} and "
+                f"cv={self.cv!r} now ask for {n_folds}: fit it again."
+            )
 
     def _n_folds(self) -> int:
         if self.alpha != "cv":
@@ -118,6 +124,8 @@ class RidgeLearner(Learner):
         """The solution, found now if chunks were added since it was last found."""
         self._check_fitted()
         if self._solution is None:
+            self._check_alpha()
+            self._check_groups(self._n_folds())
             total = merge(self.moments_)
             if self.alpha == "cv":
                 splits = of_folds(len(self.moments_))
@@ -130,7 +138,8 @@ class RidgeLearner(Learner):
     def _best(self, total: Moments, results: dict[str, Array]) -> Solution:
         errors, alphas = results["mean_test_mse"], results["alpha"]
         # Errors within rounding of the smallest are ties, which go to the strongest alpha.
-        alpha = float(alphas[errors <= errors.min() + 1e-10 * errors.max()].max())
+        targets = np.diag(total.products())[total.n_features :].mean() / total.weight
+        alpha = float(alphas[errors <= errors.min() + 1e-10 * targets].max())
         return solve(total, alpha, self.fit_intercept, results)
 
     def _grid(self, total: Moments) -> FloatArray:
@@ -176,7 +185,8 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         \min_{\beta, \beta_0} \sum_i w_i (y_i - z_i^\top \beta - \beta_0)^2 + \alpha \|\beta\|^2
 
     One pass over the rows, block by block; what is kept is a D × D matrix of moments for each
-    fold. The whole path of alphas comes from one eigendecomposition per fold.
+    fold. The whole path of alphas comes from one eigendecomposition per fold. (Splitters whose
+    parts overlap in many ways take a pass for each split.)
 
     Parameters
     ----------
@@ -196,7 +206,7 @@ class KernelRidge(RegressorMixin, RidgeLearner):
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None
-        The seed of the features if ``features="auto"``.
+        The seed of the features, unless they have one of their own.
     verbose : bool, default=False
         Show a progress bar on fits of more than two seconds.
 
@@ -264,10 +274,12 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         -------
         self
         """
+        self._reset()
         X = self._check_rows(X, reset=True)
         y = self._check_y(X, y)
         self._single = y.ndim == 1
         self._fit_rows(X, y, y.reshape(len(y), -1), self._check_weight(X, sample_weight))
+        self._done = True
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -285,7 +297,9 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         -------
         self
         """
-        first = not hasattr(self, "moments_")
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._reset()
         X = self._check_rows(X, reset=first)
         y = self._check_y(X, y)
         Y = y.reshape(len(y), -1)
@@ -296,7 +310,9 @@ class KernelRidge(RegressorMixin, RidgeLearner):
                 f"This chunk has {Y.shape[1]} targets, but the first had "
                 f"{self.moments_[0].n_targets}."
             )
-        self._add_rows(X, y, Y, self._check_weight(X, sample_weight))
+        weight = self._check_weight(X, sample_weight, allow_zero=not first)
+        self._add_rows(X, y, Y, weight)
+        self._done = True
         return self
 
     def predict(self, X: Any) -> Array:

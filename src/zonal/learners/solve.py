@@ -13,34 +13,42 @@ __all__ = ["Eigen", "solve_ridge"]
 
 @dataclass(frozen=True)
 class Eigen:
-    """S = V diag(λ) Vᵀ without the directions that rounding has swamped.
+    """S = V diag(λ) Vᵀ, and what of it is rounding.
 
     S is a sum of squares, so what is negative among its eigenvalues is rounding noise, and so is
-    everything of that size: a direction with λ at most as large as the most negative eigenvalue
-    (or as the precision of the sums) is left out, as if it were never seen.
+    everything of that size. A direction with λ at most as large counts only where alpha is larger
+    than the noise; else it is left out, as if it were never seen.
 
     Attributes
     ----------
-    values : ndarray of shape (rank,)
-    vectors : ndarray of shape (n, rank)
+    values : ndarray of shape (n,)
+        λ, none below zero.
+    vectors : ndarray of shape (n, n)
+        V.
+    floor : float
+        The size of the noise.
     """
 
     values: FloatArray
     vectors: FloatArray
+    floor: float
 
     @classmethod
-    def of(cls, matrix: FloatArray) -> "Eigen":
-        """Decompose a symmetric matrix."""
+    def of(cls, matrix: FloatArray, precision: float = 0.0) -> "Eigen":
+        """Decompose a symmetric matrix, known to a relative precision."""
         values, vectors = eigh(matrix, driver="evd", check_finite=False)
-        top = max(values[-1], 0.0)
-        floor = max(-2 * values[0], len(values) * np.finfo(float).eps * top)
-        keep = values > floor
-        return cls(values[keep], vectors[:, keep])
+        relative = max(precision, len(values) * float(np.finfo(float).eps))
+        floor = max(-2 * values[0], relative * values[-1], 0.0)
+        return cls(np.maximum(values, 0.0), vectors, float(floor))
+
+    def shrink(self, alpha: float) -> FloatArray:
+        """1 / (λ + α), or zero for what is rounding."""
+        known = (self.values > self.floor) | (alpha > self.floor)
+        return np.divide(1.0, self.values + alpha, out=np.zeros_like(self.values), where=known)
 
     def solve(self, rhs: FloatArray, alpha: float) -> FloatArray:
-        """(S + αI)⁻¹ rhs on the kept directions."""
-        projected = self.vectors.T @ rhs
-        return np.asarray(self.vectors @ (projected / (self.values + alpha)[:, None]))
+        """(S + αI)⁻¹ rhs on the directions that count."""
+        return np.asarray(self.vectors @ (self.shrink(alpha)[:, None] * (self.vectors.T @ rhs)))
 
 
 def solve_ridge(matrix: FloatArray, rhs: FloatArray, alpha: float, precision: float) -> FloatArray:
