@@ -17,6 +17,17 @@ SIGNATURES = {
     "GeneralizedZonalKernel": "(dim, radial, max_degree, n_radial)",
     "GegenbauerFeatures": "(kernel='gaussian', n_components=1024, *, max_degree='auto', "
     "n_radial='auto', radial_basis='auto', directions='auto', center='auto', random_state=None)",
+    "FourierFeatures": "(kernel='gaussian', n_components=1024, *, orthogonal=False, "
+    "random_state=None)",
+    "ModifiedFourierFeatures": "(kernel='gaussian', n_components=1024, *, mixture=0.5, "
+    "n_over_lam=1000.0, random_state=None)",
+    "FastFoodFeatures": "(kernel='gaussian', n_components=1024, *, random_state=None)",
+    "MaclaurinFeatures": "(kernel='gaussian', n_components=1024, *, measure='geometric', "
+    "center='auto', random_state=None)",
+    "PolySketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
+    "base_sketch='auto', center='auto', random_state=None)",
+    "NystroemFeatures": "(kernel='gaussian', n_components=1024, *, sampling='recursive', "
+    "random_state=None)",
     "Gaussian.expand": "(self, dim, max_degree=None, n_radial=None, radial_basis='taylor', "
     "radii=None, tol=1e-06)",
     "Gaussian.__call__": "(self, X, Y=None)",

@@ -797,3 +797,25 @@ def test_without_skops(path, monkeypatch):
         zonal.save(zonal.Gaussian(), path)
     with pytest.raises(ImportError, match=r"pip install 'zonal\[save\]'"):
         zonal.load(path)
+
+
+@pytest.mark.parametrize(
+    "baseline",
+    [
+        zonal.FourierFeatures(n_components=9, random_state=0),
+        zonal.FourierFeatures(n_components=8, orthogonal=True, random_state=0),
+        zonal.ModifiedFourierFeatures(n_components=8, random_state=0),
+        zonal.FastFoodFeatures(n_components=8, random_state=0),
+        zonal.MaclaurinFeatures(n_components=8, random_state=0),
+        zonal.PolySketchFeatures(n_components=40, random_state=0),
+        zonal.PolySketchFeatures(zonal.Polynomial(4), 30, base_sketch="srht", random_state=0),
+        zonal.NystroemFeatures(n_components=8, random_state=0),
+        zonal.NystroemFeatures(zonal.NTK(), 8, sampling="rpcholesky", random_state=0),
+    ],
+    ids=repr,
+)
+def test_baselines_come_back_to_the_bit(baseline, tmp_path):
+    rows = np.random.default_rng(0).standard_normal((60, 5))
+    expected = baseline.fit(rows).transform(rows)
+    zonal.save(baseline, tmp_path / "map.zonal")
+    np.testing.assert_array_equal(zonal.load(tmp_path / "map.zonal").transform(rows), expected)

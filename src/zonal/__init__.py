@@ -11,7 +11,15 @@ The library reads in the order of the theory:
 """
 
 from . import datasets, theory
-from .features import GegenbauerFeatures
+from .features import (
+    FastFoodFeatures,
+    FourierFeatures,
+    GegenbauerFeatures,
+    MaclaurinFeatures,
+    ModifiedFourierFeatures,
+    NystroemFeatures,
+    PolySketchFeatures,
+)
 from .kernels import (
     NTK,
     ArcCosine,
@@ -40,6 +48,8 @@ __all__ = [
     "ArcCosine",
     "DotProduct",
     "Exponential",
+    "FastFoodFeatures",
+    "FourierFeatures",
     "Gaussian",
     "GaussianProcess",
     "GegenbauerFeatures",
@@ -49,6 +59,10 @@ __all__ = [
     "KernelPCA",
     "KernelRidge",
     "KernelRidgeClassifier",
+    "MaclaurinFeatures",
+    "ModifiedFourierFeatures",
+    "NystroemFeatures",
+    "PolySketchFeatures",
     "Polynomial",
     "TruncationWarning",
     "Zonal",

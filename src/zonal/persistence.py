@@ -5,6 +5,7 @@ import io
 import json
 import os
 import secrets
+import sys
 import types
 import warnings
 import zipfile
@@ -18,12 +19,7 @@ import scipy.special
 from sklearn import model_selection
 from sklearn.base import BaseEstimator
 
-from . import features, kernels, learners
-from .features.gegenbauer import _Group
-from .kernels import radial
-from .learners.gaussian_process import _Posterior
-from .learners.moments import Moments
-from .learners.path import Solution
+from .kernels import GeneralizedZonalKernel
 
 __all__ = ["load", "save"]
 
@@ -242,7 +238,7 @@ def _is_users(value: Any) -> bool:
         name = value.__name__
         return not any(getattr(module, name, None) is value for module in (np, scipy.special))
     if isinstance(value, types.MethodType):
-        return value.__func__ is not kernels.GeneralizedZonalKernel.coefficients
+        return value.__func__ is not GeneralizedZonalKernel.coefficients
     module = (getattr(value, "__module__", None) or "").split(".")[0]
     return isinstance(value, types.FunctionType) or module not in ("zonal", "sklearn", "scipy")
 
@@ -296,15 +292,19 @@ def _identity(value: Any, depth: int = 4) -> Any:
 
 def _trusted() -> set[str]:
     """The library's own types and the splitters that `cv` takes, by their full names."""
-    classes: set[Any] = {_Group, _Posterior, MissingFunction, Moments, Solution}
-    for module in (kernels, features, learners, radial):
-        classes |= {value for value in vars(module).values() if isinstance(value, type)}
+    own = [module for name, module in list(sys.modules.items()) if name.startswith("zonal.")]
     # skops trusts scikit-learn's estimators of its own accord, but not its splitters.
-    splitters = {value for value in vars(model_selection).values() if hasattr(value, "split")}
-    classes |= {value for value in splitters if isinstance(value, type)}
-    names = {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
-    own = {name for name in names if name.startswith(("zonal.", "sklearn.model_selection."))}
-    return own | {"zonal.kernels.gzk.GeneralizedZonalKernel.coefficients"}
+    found = [value for module in (*own, model_selection) for value in vars(module).values()]
+    names = {
+        f"{value.__module__}.{value.__qualname__}"
+        for value in found
+        if isinstance(value, type)
+        and (
+            value.__module__.startswith("zonal.")
+            or (value.__module__.startswith("sklearn.model_selection.") and hasattr(value, "split"))
+        )
+    }
+    return names | {"zonal.kernels.gzk.GeneralizedZonalKernel.coefficients"}
 
 
 def _skops() -> Any:

@@ -1,0 +1,234 @@
+"""Random Fourier features, and where shift-invariant kernels tell their spectral distribution."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._typing import Array, FloatArray
+from ...engines.trigonometric import cosines_and_sines
+from ...kernels import Gaussian, Kernel
+from ...kernels.algebra import Product, Scaled, Sum
+from ...polynomials import uniform_sphere
+from ..base import KernelFeatures
+from ..directions import DIRECTIONS
+from ..learned import Learned
+
+__all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
+
+
+@singledispatch
+def spectral_norms(
+    kernel: Kernel, n_frequencies: int, dim: int, rng: np.random.Generator
+) -> FloatArray:
+    r"""Norms ‖w‖ of frequencies drawn from a kernel's spectral distribution in dimension d.
+
+    A continuous kernel of x - y is the Fourier transform of a measure (Bochner), and one that is
+    rotation-invariant, as all of this library are, of a rotation-invariant measure: frequencies
+    are a random norm times an independent uniform direction. So the norms are all that a kernel
+    has to tell. A new kernel joins in with ``@spectral_norms.register``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, with all parameters resolved to numbers.
+    n_frequencies, dim : int
+        How many, and the dimension d.
+    rng : numpy.random.Generator
+        Where randomness comes from.
+
+    Returns
+    -------
+    ndarray of shape (n_frequencies,)
+    """
+    raise ValueError(
+        f"No spectral distribution is known for kernel={kernel!r}: Fourier features are for "
+        "shift-invariant kernels such as zonal.Gaussian(bandwidth=1.0). Use GegenbauerFeatures, "
+        "MaclaurinFeatures (dot-product kernels) or NystroemFeatures (any kernel)."
+    )
+
+
+@spectral_norms.register
+def _(
+    kernel: Gaussian, n_frequencies: int, dim: int, rng: np.random.Generator
+) -> FloatArray:  # w is normal with covariance I / σ²
+    return np.sqrt(rng.chisquare(dim, n_frequencies)) / float(kernel.bandwidth)
+
+
+@spectral_norms.register
+def _(kernel: Scaled, n_frequencies: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    return spectral_norms(kernel.kernel, n_frequencies, dim, rng)
+
+
+@spectral_norms.register
+def _(
+    kernel: Sum, n_frequencies: int, dim: int, rng: np.random.Generator
+) -> FloatArray:  # the measures add up: a mixture
+    share = _mass(kernel.k1) / _mass(kernel)
+    norms = [spectral_norms(part, n_frequencies, dim, rng) for part in (kernel.k1, kernel.k2)]
+    return np.where(rng.random(n_frequencies) < share, *norms)
+
+
+@spectral_norms.register
+def _(
+    kernel: Product, n_frequencies: int, dim: int, rng: np.random.Generator
+) -> FloatArray:  # a convolution: the frequencies add up, at a uniform angle
+    first, second = (spectral_norms(k, n_frequencies, dim, rng) for k in (kernel.k1, kernel.k2))
+    cosine = uniform_sphere(n_frequencies, dim, rng)[:, 0]
+    return np.sqrt(np.maximum(first**2 + second**2 + 2 * first * second * cosine, 0.0))
+
+
+def _mass(kernel: Kernel) -> float:
+    """k(x, x), the mass of the spectral measure."""
+    return float(kernel.diag(np.zeros((1, 1)))[0])
+
+
+class SpectralFeatures(KernelFeatures):
+    r"""Base class of maps made of cosines and sines of random frequencies.
+
+    .. math::
+
+        z(x) = \sqrt{k(0)/m}\; [a_j \cos\langle w_j, x\rangle,\; a_j \sin\langle w_j, x\rangle]_j
+        \qquad a_j^2 = p(w_j) / q(w_j)
+
+    for m frequencies drawn from a density q, all cosines first. An odd width D = 2m - 1 leaves
+    one column for the last frequency: :math:`\sqrt 2 \cos(\langle w_m, x\rangle + b)` with b
+    uniform on [0, 2π], which is unbiased too.
+
+    Subclasses define `_draw(n_frequencies, rng)`; they set ``frequencies_`` there, or define
+    `_turns(dtype)` if they have a faster product than the one with a matrix.
+    """
+
+    frequencies_: FloatArray
+
+    def _fit(self, learned: Learned, seed: int) -> int:
+        rng = np.random.default_rng(seed)
+        n_frequencies = -(-self.n_components // 2)
+        ratio = self._draw(n_frequencies, rng)
+        self._amplitudes = np.sqrt(_mass(self.kernel_) * ratio / n_frequencies)
+        self._offset = None
+        if self.n_components % 2:
+            self._amplitudes[-1] *= math.sqrt(2)
+            self._offset = float(rng.random())
+        return int(self.n_components)
+
+    @abstractmethod
+    def _draw(self, n_frequencies: int, rng: np.random.Generator) -> FloatArray:
+        """Draw the frequencies from a density q; return p/q at each: [n_frequencies]."""
+
+    def _turns(self, dtype: npt.DTypeLike) -> Callable[[Any], Array]:
+        """A function from rows [b, d] to phases ⟨w, x⟩ / 2π [b, n_frequencies]."""
+        # [d, m] in C order, made once: a sparse product would copy any other for every block.
+        table = np.ascontiguousarray(self.frequencies_.T / (2 * np.pi), dtype)
+        return lambda rows: np.asarray(rows @ table)
+
+    @property
+    def _width(self) -> int:
+        return len(self._amplitudes)
+
+    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        turns_of = self._turns(dtype)
+        amplitudes = self._amplitudes.astype(dtype)
+
+        def block(rows: Any, out: Array) -> None:
+            turns = turns_of(rows)
+            if self._offset is not None:
+                turns[:, -1] += self._offset
+            cosines_and_sines(turns, amplitudes, out)
+
+        return block
+
+
+class FourierFeatures(SpectralFeatures):
+    r"""Random Fourier features of a shift-invariant kernel (Rahimi and Recht, 2007).
+
+    With frequencies :math:`w_1, \dots, w_m` drawn from the kernel's spectral distribution,
+
+    .. math::
+
+        z(x) = \frac{1}{\sqrt m} [\cos\langle w_1, x\rangle, \dots, \cos\langle w_m, x\rangle,
+        \sin\langle w_1, x\rangle, \dots, \sin\langle w_m, x\rangle],
+        \qquad \mathbb{E}[Z Z^\top] = K .
+
+    Pairs of a cosine and a sine have less variance than cosines with random offsets, whatever the
+    rows: :math:`(1 - k^2)^2 / D` for an entry k of the Gaussian's matrix, and
+    :math:`z(x)^\top z(x) = k(x, x)` without any error.
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default="gaussian"
+        A shift-invariant kernel: the Gaussian, and multiples, sums and products of Gaussians.
+        ``"gaussian"`` is ``Gaussian("median")``.
+    n_components : int, default=1024
+        The width D = 2m. If it is odd, the last of m = (D + 1)/2 frequencies has one column,
+        :math:`\sqrt{2/m} \cos(\langle w_m, x\rangle + b)` with a uniform b: still unbiased,
+        but :math:`z(x)^\top z(x)` is no longer constant.
+    orthogonal : bool, default=False
+        Whether frequencies are orthogonal in blocks of d (uniformly random, Haar's measure, with
+        norms drawn as before; Yu et al., 2016): still unbiased, with less variance.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the frequencies.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel with all parameters resolved to numbers.
+    frequencies_ : ndarray of shape (m, n_features)
+        The frequencies w.
+    n_features_in_ : int
+        d.
+
+    Notes
+    -----
+    Nothing but a median bandwidth is learnt from data. CSR rows are never filled: the products
+    with the frequencies take time proportional to the number of stored entries. Phases are
+    computed in the precision of X, so rows far from the origin (norms above about 1e4 bandwidths
+    in float32) should be centred first.
+
+    References
+    ----------
+    A. Rahimi and B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007.
+
+    F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice and S. Kumar, "Orthogonal Random
+    Features", NIPS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zonal
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> Z = zonal.FourierFeatures(zonal.Gaussian(2.0), 512, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (200, 512)
+    >>> K = zonal.Gaussian(2.0)(X)
+    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.1 * np.linalg.norm(K))
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        n_components: int = 1024,
+        *,
+        orthogonal: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.orthogonal = orthogonal
+        self.random_state = random_state
+
+    def _draw(self, n_frequencies: int, rng: np.random.Generator) -> FloatArray:
+        if not isinstance(self.orthogonal, bool | np.bool_):
+            raise ValueError(
+                f"orthogonal={self.orthogonal!r} of FourierFeatures must be True or False."
+            )
+        dim = self.n_features_in_
+        norms = spectral_norms(self.kernel_, n_frequencies, dim, rng)
+        scheme = "orthogonal" if self.orthogonal else "iid"
+        self.frequencies_ = norms[:, None] * DIRECTIONS[scheme](n_frequencies, dim, rng)
+        return np.ones(n_frequencies)
