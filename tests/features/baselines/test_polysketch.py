@@ -1,5 +1,6 @@
 """PolySketch features."""
 
+import math
 import pickle
 import tracemalloc
 
@@ -300,9 +301,20 @@ def test_degree():
     kernel = zonal.Gaussian(2.0)
     features = PolySketchFeatures(kernel, 64, degree=2, random_state=0).fit(X)
     np.testing.assert_array_equal(features.degrees_, [0, 1, 2])
+    traces = []
+    for width in (512, 8192):
+        features = PolySketchFeatures(kernel, width, random_state=0).fit(X)
+        rows, top = X - features.center_, int(features.degrees_.max())
+        traces.append(np.trace(features.series_(rows)))
+    assert 0 < 60 - traces[1] <= 1e-4 * 60
+    assert traces[0] < traces[1]
+    # With 512 columns the series ends earlier, at the last degree that earns half a column.
     features = PolySketchFeatures(kernel, 512, random_state=0).fit(X)
-    trace = np.trace(features.series_(X - features.center_))
-    assert 0 < 60 - trace <= 1e-4 * 60
+    assert features.degrees_.max() < top
+    squares = np.sum(rows**2, axis=1) / 4
+    for degree, earns in ((features.degrees_.max(), True), (features.degrees_.max() + 1, False)):
+        energy = np.mean(squares**degree * np.exp(-squares)) / math.factorial(degree)
+        assert (energy * 512 >= 0.5) == earns
 
 
 def test_seeds_and_pickle():

@@ -65,9 +65,10 @@ class PolySketchFeatures(TaylorFeatures):
         always; degree 1 if d columns fit its share; and so on). If all degrees are exact,
         columns of zeros follow.
     degree : int or "auto", default="auto"
-        The largest degree. ``"auto"``: the smallest whose tail is below 1e-4 of the mean k(x, x);
-        where there are more degrees than columns, those that matter most, one column each. An
-        explicit degree needs as many columns as there are degrees.
+        The largest degree. ``"auto"``: the smallest whose tail is below 1e-4 of the mean k(x, x),
+        or the last that earns half a column, if that is lower; where there are more degrees than
+        columns, those that matter most. An explicit degree needs as many columns as there are
+        degrees.
     base_sketch : {"auto", "count", "osnap", "srht"}, default="auto"
         The sketches of x at the leaves. ``"count"``: one entry ±1 for each column of X.
         ``"osnap"``: four entries ±1/2. ``"srht"``: random signs and random columns of a Hadamard
@@ -176,6 +177,12 @@ class PolySketchFeatures(TaylorFeatures):
                 )
             return series
         series, energy = cut_series(self.kernel_, norms, weights, TOL, name)
+        # Beyond the last degree that earns half a column there is nothing worth a sketch: a few
+        # rows of large norm would else ask for a hundred degrees, each with a tree of its own.
+        earned = series.degrees[energy * self.n_components >= 0.5]
+        if len(earned):
+            inside = series.degrees <= earned.max()
+            series, energy = series[inside], energy[inside]
         largest = np.sort(np.argsort(-energy, kind="stable")[: self.n_components])
         series, energy = series[largest], energy[largest]
         warn_if_cut(self.kernel_, series, 1 - energy.sum(), self.n_components)
