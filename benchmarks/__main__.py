@@ -1,7 +1,7 @@
 """Run every benchmark and print its table."""
 
-from . import features, learners
+from . import baselines, features, learners
 
-for benchmark in (features, learners):
+for benchmark in (features, learners, baselines):
     benchmark.main()
     print()

@@ -18,6 +18,7 @@ def seconds(*functions: Callable[[], Any], repeats: int = 5) -> list[float]:
     times: list[list[float]] = [[] for _ in functions]
     for function in functions:
         function()
+    time.sleep(0.2)  # the threads of whatever BLAS did before still spin for a while
     for _ in range(repeats):
         for record, function in zip(times, functions, strict=True):
             start = time.perf_counter()
