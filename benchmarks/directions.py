@@ -22,7 +22,7 @@ def main() -> None:
     schemes = ("iid", "orthogonal", "sobol", "fibonacci")
     print(f"{'d':>4} {'points':8} {'kernel':22}" + "".join(f"{s:>12}" for s in schemes))
     warnings.simplefilter("ignore", zonal.TruncationWarning)
-    for dim in (2, 3, 4, 6, 9, 16, 30, 64, 128, 256):
+    for dim in (2, 3, 4, 6, 9, 16, 30, 64, 128, 256, 784):
         gaussian = np.random.default_rng(dim).standard_normal((500, dim))
         sphere = gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True)
         for name, X in (("sphere", sphere), ("gaussian", gaussian)):

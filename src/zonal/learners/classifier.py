@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -55,27 +54,6 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     >>> bool(model.score(X, y) > 0.95)
     True
     """
-
-    def __init__(
-        self,
-        features: Any = "auto",
-        alpha: float | str = "cv",
-        *,
-        alphas: npt.ArrayLike | None = None,
-        cv: Any = 2,
-        fit_intercept: bool = True,
-        budget: int = 1024,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.features = features
-        self.alpha = alpha
-        self.alphas = alphas
-        self.cv = cv
-        self.fit_intercept = fit_intercept
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to all rows.

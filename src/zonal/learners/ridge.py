@@ -32,11 +32,28 @@ GROUP_BYTES = 1 << 30
 class RidgeLearner(Learner):
     """Ridge regression from moments: what the regressor and the classifier share."""
 
-    alpha: Any
-    alphas: npt.ArrayLike | None
-    cv: Any
-    fit_intercept: bool
     _solution: Solution | None
+
+    def __init__(
+        self,
+        features: Any = "auto",
+        alpha: float | str = "cv",
+        *,
+        alphas: npt.ArrayLike | None = None,
+        cv: Any = 2,
+        fit_intercept: bool = True,
+        budget: int = 1024,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.features = features
+        self.alpha = alpha
+        self.alphas = alphas
+        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.budget = budget
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _fit_rows(self, X: Any, y: Any, Y: Array, weight: FloatArray | None) -> None:
         """Learn the features, sum the moments, solve."""
@@ -236,27 +253,6 @@ class KernelRidge(RegressorMixin, RidgeLearner):
     >>> bool(model.score(X, y) > 0.99)
     True
     """
-
-    def __init__(
-        self,
-        features: Any = "auto",
-        alpha: float | str = "cv",
-        *,
-        alphas: npt.ArrayLike | None = None,
-        cv: Any = 2,
-        fit_intercept: bool = True,
-        budget: int = 1024,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.features = features
-        self.alpha = alpha
-        self.alphas = alphas
-        self.cv = cv
-        self.fit_intercept = fit_intercept
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to all rows.
