@@ -31,8 +31,8 @@ def share(n_components: int, n_radial: int) -> npt.NDArray[np.intp]:
 def best_directions(dim: int) -> str:
     """The scheme with the smallest measured error in dimension d (`benchmarks/directions.py`).
 
-    Sobol points were the best wherever they were measured, up to d = 784; beyond 1,024 columns the
-    rotation that they need costs more than it is worth.
+    Sobol points were the best, or level, wherever they were measured, up to d = 784; beyond 1,024
+    columns the rotation that they need costs more than it is worth.
     """
     if dim == 3:
         return "fibonacci"
