@@ -9,10 +9,16 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 import zonal
+from zonal.kernels import as_kernel
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((20, 4)), RNG.standard_normal((7, 4))
 UNIT = X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def multiquadric(r, s, cos):
+    return 1 / np.sqrt(1 + r**2 + s**2 - 2 * r * s * cos)
+
 
 KERNELS = [
     zonal.Gaussian(1.3),
@@ -27,6 +33,14 @@ KERNELS = [
     2 * zonal.Gaussian(2.0) + zonal.Polynomial(2),
     zonal.Gaussian(2.0) * zonal.Polynomial(2),
     zonal.Gaussian(2.0).expand(4, 6, 3),
+    zonal.Matern(0.3, 2.0),
+    zonal.Matern(1.5, 2.0),
+    zonal.Matern(40.0, 2.0),
+    zonal.Matern(np.inf, 2.0),
+    zonal.Laplacian(2.0),
+    zonal.RationalQuadratic(2.0, 0.7),
+    zonal.RotationInvariant(multiquadric),
+    zonal.Matern(0.5) * zonal.NTK(1) + 2 * zonal.Laplacian(),
 ]
 
 
@@ -136,6 +150,18 @@ def test_median_bandwidth():
         assert zonal.Gaussian("median").resolve(np.ones((5, 2))).bandwidth == 1.0
 
 
+@pytest.mark.parametrize("name", ["matern", "laplacian", "rational_quadratic"])
+def test_median_length_scale(name):
+    points = np.array([[0.0], [1.0], [3.0], [3.0]])
+    kernel = as_kernel(name)
+    assert kernel.length_scale == "median"
+    resolved = (2 * kernel + kernel * kernel).resolve(points)
+    assert resolved.k1.kernel.length_scale == resolved.k2.k1.length_scale == 2.0
+    assert kernel.resolve(points[:3], [1, 1, 2]).length_scale == 2.0
+    with pytest.raises(ValueError, match=r'length_scale="median".* call kernel.resolve\(X\)'):
+        kernel(points)
+
+
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
@@ -150,6 +176,14 @@ def test_median_bandwidth():
         (zonal.Polynomial(2, coef0=-1.0), "coef0=-1.0"),
         (zonal.ArcCosine(3), "order=3"),
         (zonal.NTK(0), "depth=0"),
+        (zonal.Matern(0.0), "nu=0.0 of Matern must be .*numpy.inf"),
+        (zonal.Matern(np.nan), "nu=nan"),
+        (zonal.Matern("rough"), "nu='rough'"),
+        (zonal.Matern(1.5, -1), 'length_scale=-1 of Matern must be .* or "median"'),
+        (zonal.Laplacian(np.inf), "length_scale=inf of Laplacian"),
+        (zonal.RationalQuadratic(0.0), "length_scale=0.0 of RationalQuadratic"),
+        (zonal.RationalQuadratic(1.0, alpha=-1.0), "alpha=-1.0 of RationalQuadratic"),
+        (zonal.RotationInvariant(3), "f=3 of RotationInvariant must be a function"),
         (-1 * zonal.Gaussian(), "factor=-1.0"),
         (zonal.GeneralizedZonalKernel(4, np.ones_like, -1, 1), "max_degree=-1"),
     ],

@@ -182,8 +182,11 @@ def test_products():
     distributed = (zonal.Gaussian(2.0) + zonal.Polynomial(1)) * zonal.Polynomial(2)
     expansion = distributed.expand(3, radii=norms)
     assert np.abs(expansion(X) - distributed(X)).max() / distributed.diag(X).max() < 1e-6
-    with pytest.raises(ValueError, match="no closed-form expansion"):
-        (zonal.Gaussian() * zonal.NTK()).expand(3)
+    mixed = (zonal.Gaussian() * zonal.NTK()).terms()
+    assert len(mixed) == 1
+    assert mixed[0].slow
+    with pytest.raises(ValueError, match=r'no Taylor series.*radial_basis="optimal"'):
+        mixed[0].radial(3, 4, 2)
 
 
 def test_own_expansion_in_sums():

@@ -6,8 +6,11 @@ from .base import Kernel, TruncationWarning
 from .dot_product import DotProduct, Exponential, Polynomial
 from .gaussian import Gaussian
 from .gzk import GeneralizedZonalKernel
+from .matern import Laplacian, Matern
 from .names import KERNEL_NAMES, as_kernel
 from .ntk import NTK
+from .rational_quadratic import RationalQuadratic
+from .rotation_invariant import RotationInvariant
 from .zonal import Zonal
 
 __all__ = [
@@ -19,8 +22,12 @@ __all__ = [
     "Gaussian",
     "GeneralizedZonalKernel",
     "Kernel",
+    "Laplacian",
+    "Matern",
     "Polynomial",
     "Product",
+    "RationalQuadratic",
+    "RotationInvariant",
     "Scaled",
     "Sum",
     "TruncationWarning",

@@ -7,7 +7,8 @@ import numpy as np
 from .._typing import Array, FloatArray
 from .._validation import check_positive
 from .base import Kernel
-from .terms import Term, multiply
+from .slopes import Slopes
+from .terms import NumericTerm, Term, multiply
 
 __all__ = ["Product", "Scaled", "Sum"]
 
@@ -62,8 +63,18 @@ class Sum(_Pair):
         """The terms of both."""
         return self.k1.terms() + self.k2.terms()
 
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """The sum of both profiles."""
+        return self.k1.profile(r, s, cos) + self.k2.profile(r, s, cos)
+
     def _matrix(self, rows: Any, others: Any) -> Array:
         return self.k1._matrix(rows, others) + self.k2._matrix(rows, others)
+
+    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        return self.k1._slopes(r, s, cos) + self.k2._slopes(r, s, cos)
+
+    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        return self.k1._slope_matrix(rows, others) + self.k2._slope_matrix(rows, others)
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return self.k1._diag(norms) + self.k2._diag(norms)
@@ -72,7 +83,9 @@ class Sum(_Pair):
 class Product(_Pair):
     """The product of two kernels, written ``k1 * k2``.
 
-    It expands where both factors are dot-product or Gaussian kernels, or both homogeneous.
+    It has a closed-form expansion where both factors are dot-product or Gaussian kernels, or both
+    homogeneous (ArcCosine, NTK, Zonal); any other is expanded numerically, as a whole, with
+    ``radial_basis="optimal"``.
 
     Parameters
     ----------
@@ -87,11 +100,29 @@ class Product(_Pair):
     """
 
     def terms(self) -> list[Term]:
-        """The products of all pairs of terms."""
-        return [multiply(left, right) for left in self.k1.terms() for right in self.k2.terms()]
+        """The products of all pairs of terms, or the kernel itself where one has no closed form."""
+        left_terms, right_terms = self.k1.terms(), self.k2.terms()
+        products = [multiply(left, right) for left in left_terms for right in right_terms]
+        closed = [product for product in products if product is not None]
+        if len(closed) == len(products):
+            return closed
+        slow = any(term.slow for term in left_terms + right_terms)
+        return [NumericTerm(self.profile, slow=slow, name=repr(self))]
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """The product of both profiles."""
+        return self.k1.profile(r, s, cos) * self.k2.profile(r, s, cos)
 
     def _matrix(self, rows: Any, others: Any) -> Array:
         return self.k1._matrix(rows, others) * self.k2._matrix(rows, others)
+
+    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        first = self.k1._slopes(r, s, cos) * self.k2.profile(r, s, cos)
+        return first + self.k2._slopes(r, s, cos) * self.k1.profile(r, s, cos)
+
+    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        first = self.k1._slope_matrix(rows, others) * self.k2._matrix(rows, others)
+        return first + self.k2._slope_matrix(rows, others) * self.k1._matrix(rows, others)
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return self.k1._diag(norms) * self.k2._diag(norms)
@@ -144,9 +175,20 @@ class Scaled(Kernel):
         self.check()
         return [term.scaled(self.factor) for term in self.kernel.terms()]
 
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """The kernel's profile, scaled."""
+        self.check()
+        return self.factor * self.kernel.profile(r, s, cos)
+
     def _matrix(self, rows: Any, others: Any) -> Array:
         values = self.kernel._matrix(rows, others)
         return values * values.dtype.type(self.factor)
+
+    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        return self.kernel._slopes(r, s, cos) * self.factor
+
+    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        return self.kernel._slope_matrix(rows, others) * self.factor
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return np.asarray(self.factor * self.kernel._diag(norms))

@@ -1,6 +1,15 @@
 """Arc-cosine kernels: infinitely wide layers of threshold units, ReLUs and squared ReLUs."""
 
-from .homogeneous import HomogeneousKernel, arc_cosine_0, arc_cosine_1, arc_cosine_2
+import numpy as np
+
+from .._typing import FloatArray
+from .homogeneous import (
+    HomogeneousKernel,
+    arc_cosine_0,
+    arc_cosine_0_slope,
+    arc_cosine_1,
+    arc_cosine_2,
+)
 from .terms import HomogeneousTerm
 
 __all__ = ["ArcCosine"]
@@ -52,3 +61,9 @@ class ArcCosine(HomogeneousKernel):
     def _term(self) -> HomogeneousTerm:
         function = _FUNCTIONS[self.order]
         return HomogeneousTerm(function, self.order, slow=True, name=repr(self))
+
+    def _kappa_slope(self, cos: FloatArray) -> FloatArray:
+        if self.order == 0:
+            return arc_cosine_0_slope(cos)
+        lower = _FUNCTIONS[self.order - 1](cos)  # a₁' = a₀ and a₂' = 4 a₁
+        return np.asarray(self.order**2 * lower)

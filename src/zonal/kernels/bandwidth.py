@@ -53,7 +53,7 @@ def median_distance(X: Any, sample_weight: Any = None) -> float:
     apart = distances > floor
     if not apart.any():
         warnings.warn(
-            "All rows are equal, so they have no median distance: the bandwidth is set to 1. "
+            "All rows are equal, so they have no median distance: the length scale is set to 1. "
             "Give a number instead.",
             UserWarning,
             stacklevel=2,

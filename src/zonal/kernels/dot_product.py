@@ -1,22 +1,43 @@
 """Dot-product kernels κ(⟨x, y⟩): any analytic function, the exponential, polynomials."""
 
 import math
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial import polynomial
 from scipy.special import gammaln
 
 from .._typing import Array, FloatArray, ScalarFunction
 from .._validation import check_count, check_positive
 from ..polynomials import log_taylor_coefficients
 from .base import Kernel, dots
-from .terms import DotProductTerm, Term
+from .slopes import Slopes, complex_step
+from .terms import DotProductTerm, ExponentialTerm, Term
 
 __all__ = ["DotProduct", "Exponential", "Polynomial"]
 
 
-class DotProduct(Kernel):
+class DotProductKernel(Kernel):
+    """Base class: k(x, y) = κ(⟨x, y⟩), whose gradient is κ'(⟨x, y⟩) y."""
+
+    @abstractmethod
+    def _kappa_slope(self, t: FloatArray) -> FloatArray:
+        """κ', elementwise."""
+
+    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        return self._along_other(np.asarray(r * s * cos))
+
+    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        return self._along_other(dots(rows, others))
+
+    def _along_other(self, inner: FloatArray) -> Slopes:
+        slope = self._kappa_slope(inner)
+        return Slopes(np.zeros_like(slope), slope)
+
+
+class DotProduct(DotProductKernel):
     r"""Dot-product kernel of any analytic function, k(x, y) = κ(⟨x, y⟩).
 
     Positive definite on all of ℝᵈ, in every dimension, if and only if no Taylor coefficient of κ
@@ -55,12 +76,23 @@ class DotProduct(Kernel):
         self._log_taylor(16)  # a negative coefficient is named before anything else fails
         return [DotProductTerm(self._log_taylor, self._log_kappa)]
 
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """κ(r s cos)."""
+        inner = np.asarray(r * s * cos)
+        return np.broadcast_to(self.kappa(inner), inner.shape).astype(np.float64)
+
     def _matrix(self, rows: Any, others: Any) -> Array:
         inner = dots(rows, others)
         return np.broadcast_to(self.kappa(inner), inner.shape).astype(inner.dtype)
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return np.broadcast_to(self.kappa(norms**2), norms.shape).astype(np.float64)
+
+    def _kappa_slope(self, t: FloatArray) -> FloatArray:
+        if self.taylor is None:
+            return complex_step(self.kappa, t, "DotProduct")
+        given = np.asarray(self.taylor, dtype=np.float64)
+        return np.asarray(polynomial.polyval(t, polynomial.polyder(given)))
 
     def _log_kappa(self, t: FloatArray) -> FloatArray:
         values = np.broadcast_to(np.asarray(self.kappa(t), dtype=np.float64), t.shape)
@@ -100,7 +132,7 @@ class DotProduct(Kernel):
         return logs
 
 
-class Exponential(Kernel):
+class Exponential(DotProductKernel):
     r"""Exponential dot-product kernel, :math:`k(x,y) = e^{\langle x,y\rangle/\text{scale}^2}`.
 
     Parameters
@@ -125,23 +157,21 @@ class Exponential(Kernel):
     def terms(self) -> list[Term]:
         """The kernel itself, with a_j = scale^{-2j} / j!."""
         self.check()
-        return [exponential_term(self.scale, 0.0)]
+        return [ExponentialTerm(self.scale**-2, 0.0)]
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """exp(r s cos / scale²)."""
+        self.check()
+        return np.asarray(np.exp(r * s * cos / self.scale**2))
 
     def _matrix(self, rows: Any, others: Any) -> Array:
         return np.exp(dots(rows, others) / rows.dtype.type(self.scale**2))
 
-
-def exponential_term(scale: float, decay: float) -> DotProductTerm:
-    """The term exp(⟨x, y⟩ / scale²) exp(-decay (‖x‖² + ‖y‖²))."""
-
-    def log_taylor(n_terms: int) -> FloatArray:
-        j = np.arange(n_terms)
-        return np.asarray(-2 * j * math.log(scale) - gammaln(j + 1))
-
-    return DotProductTerm(log_taylor, lambda t: t / scale**2, decay)
+    def _kappa_slope(self, t: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(t / self.scale**2) / self.scale**2)
 
 
-class Polynomial(Kernel):
+class Polynomial(DotProductKernel):
     r"""Polynomial kernel, :math:`k(x,y) = (\gamma \langle x,y\rangle + c_0)^p`.
 
     Parameters
@@ -182,10 +212,19 @@ class Polynomial(Kernel):
         self.check()
         return [DotProductTerm(self._log_taylor, self._log_kappa)]
 
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """(γ r s cos + c_0)^p."""
+        self.check()
+        return np.asarray((self.gamma * (r * s * cos) + self.coef0) ** self.degree)
+
     def _matrix(self, rows: Any, others: Any) -> Array:
         inner = dots(rows, others)
         scalar = inner.dtype.type
         return (scalar(self.gamma) * inner + scalar(self.coef0)) ** self.degree
+
+    def _kappa_slope(self, t: FloatArray) -> FloatArray:
+        base = self.gamma * t + self.coef0
+        return np.asarray(self.degree * self.gamma * base ** (self.degree - 1))
 
     def _log_kappa(self, t: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):

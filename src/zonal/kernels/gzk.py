@@ -1,6 +1,6 @@
 """Generalized zonal kernels: the paper's Definition of the family, as an object."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +10,11 @@ from .._typing import Array, FloatArray
 from .._validation import check_count, row_norms
 from ..polynomials import recurrence
 from .base import Kernel, as_rows, cosines
+from .radial import radial_derivative
+from .slopes import Slopes, inverse
 from .terms import FixedTerm, Term
 
-__all__ = ["GeneralizedZonalKernel"]
+__all__ = ["GeneralizedZonalKernel", "angular_radial"]
 
 
 class GeneralizedZonalKernel(Kernel):
@@ -106,17 +108,69 @@ class GeneralizedZonalKernel(Kernel):
             values[at_origin, 1:] = 0
         return values
 
+    def derivative(self, radii: FloatArray) -> FloatArray:
+        """Derivatives of the radial functions, which must have a method `derivative`.
+
+        Parameters
+        ----------
+        radii : array-like of shape (n,)
+            Norms of rows.
+
+        Returns
+        -------
+        ndarray of shape (n, max_degree + 1, n_radial)
+        """
+        return radial_derivative(self.radial, np.asarray(radii, dtype=np.float64))
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """Σ_ℓ ⟨h_ℓ(r), h_ℓ(s)⟩ P_ℓ(cos)."""
+        self.check()
+        h_r, h_s = (
+            self.coefficients(np.ravel(radii)).reshape(
+                *np.shape(radii), self.max_degree + 1, self.n_radial
+            )
+            for radii in (r, s)
+        )
+        return np.asarray(
+            sum(
+                np.einsum("...i,...i->...", h_r[..., ell, :], h_s[..., ell, :]) * polynomial
+                for ell, polynomial in enumerate(self._polynomials(np.asarray(cos)))
+            )
+        )
+
     def _matrix(self, rows: Any, others: Any) -> Array:
         h_x = self.coefficients(row_norms(rows))
         h_y = h_x if others is None else self.coefficients(row_norms(others))
         cos = cosines(rows, others).astype(np.float64, copy=False)
-        a, b = recurrence(self.max_degree, self.dim)
         total = np.zeros_like(cos)
+        for ell, polynomial in enumerate(self._polynomials(cos)):
+            total += (h_x[:, ell] @ h_y[:, ell].T) * polynomial
+        return total.astype(rows.dtype, copy=False)
+
+    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        r, s = row_norms(rows), row_norms(others)
+        h_y = self.coefficients(s)
+        ratio, slope = angular_radial(self.coefficients(r), self.derivative(r), r)
+        cos = cosines(rows, others)
+        a, b = np.zeros_like(cos), np.zeros_like(cos)
+        previous, current = np.zeros_like(cos), np.zeros_like(cos)  # P'_{ℓ-1}, P'_ℓ
+        factors = recurrence(self.max_degree, self.dim)
+        for ell, (polynomial, up, down) in enumerate(
+            zip(self._polynomials(cos), *factors, strict=True)
+        ):
+            a += (slope[:, ell] @ h_y[:, ell].T) * polynomial
+            b += (ratio[:, ell] @ h_y[:, ell].T) * current
+            previous, current = current, up * (polynomial + cos * current) - down * previous
+        # ∇cos = (y/s - cos x/r) / r, and 1/r is in the ratio.
+        return Slopes(a - cos * b * inverse(r)[:, None], b * inverse(s))
+
+    def _polynomials(self, cos: FloatArray) -> Iterator[FloatArray]:
+        """P_0, …, P_q at the cosines, one at a time."""
+        a, b = recurrence(self.max_degree, self.dim)
         previous, current = np.zeros_like(cos), np.ones_like(cos)  # P_{ℓ-1}, P_ℓ
         for ell in range(self.max_degree + 1):
-            total += (h_x[:, ell] @ h_y[:, ell].T) * current
+            yield current
             previous, current = current, a[ell] * cos * current - b[ell] * previous
-        return total.astype(rows.dtype, copy=False)
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("nli->n", np.square(self.coefficients(norms))))
@@ -154,3 +208,27 @@ class GeneralizedZonalKernel(Kernel):
                 f"dim={self.dim}."
             )
         return rows
+
+
+def angular_radial(
+    values: FloatArray, derivatives: FloatArray, radii: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """h_ℓ(r)/r and h_ℓ'(r)/r, what gradients across and along x are made of.
+
+    At zero all that is left of a differentiable function is its linear part: h_1'(0), across.
+
+    Parameters
+    ----------
+    values, derivatives : ndarrays of shape (n, max_degree + 1, n_radial)
+        h and h'.
+    radii : ndarray of shape (n,)
+
+    Returns
+    -------
+    ratio, slope : ndarrays of shape (n, max_degree + 1, n_radial)
+    """
+    per_radius = inverse(radii)[:, None, None]
+    ratio, slope = values * per_radius, derivatives * per_radius
+    at_origin = radii == 0
+    ratio[at_origin, 1:2] = derivatives[at_origin, 1:2]
+    return ratio, slope

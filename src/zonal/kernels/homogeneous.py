@@ -8,9 +8,16 @@ import numpy as np
 from .._typing import Array, FloatArray
 from .._validation import row_norms
 from .base import Kernel, cosines
+from .slopes import Slopes, inverse
 from .terms import HomogeneousTerm, Term
 
-__all__ = ["HomogeneousKernel", "arc_cosine_0", "arc_cosine_1", "arc_cosine_2"]
+__all__ = [
+    "HomogeneousKernel",
+    "arc_cosine_0",
+    "arc_cosine_0_slope",
+    "arc_cosine_1",
+    "arc_cosine_2",
+]
 
 
 class HomogeneousKernel(Kernel):
@@ -20,10 +27,30 @@ class HomogeneousKernel(Kernel):
     def _term(self) -> HomogeneousTerm:
         """The function of the angle and the power of the norms."""
 
+    @abstractmethod
+    def _kappa_slope(self, cos: FloatArray) -> FloatArray:
+        """κ' of the cosine; zero where it is infinite (x and y on one line)."""
+
     def terms(self) -> list[Term]:
         """The kernel itself."""
         self.check()
         return [self._term()]
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """(r s)^p κ(cos)."""
+        self.check()
+        term = self._term()
+        return np.asarray(np.power(r, term.power) * np.power(s, term.power) * term.values(cos))
+
+    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        term = self._term()
+        cos = np.asarray(cos)
+        # (r s)^p κ(cos), with ∇r = x/r and ∇cos = y/(r s) - cos x/r².
+        per_x, per_y = inverse(r), inverse(s)
+        powers = np.power(r, term.power) * np.power(s, term.power)
+        slope = term.factor * self._kappa_slope(cos)
+        along = per_x**2 * powers * (term.power * term.values(cos) - cos * slope)
+        return Slopes(along, per_x * per_y * powers * slope)
 
     def _matrix(self, rows: Any, others: Any) -> Array:
         term = self._term()
@@ -55,6 +82,11 @@ def _sine(t: Any) -> Any:
 def arc_cosine_0(t: Any) -> Any:
     """The paper's a₀(t) = 1 - arccos(t)/π."""
     return 1 - _arccos(t) / np.pi
+
+
+def arc_cosine_0_slope(t: FloatArray) -> FloatArray:
+    """a₀'(t) = 1 / (π √(1-t²)), and zero where that is infinite."""
+    return inverse(np.pi * _sine(t))
 
 
 def arc_cosine_1(t: Any) -> Any:

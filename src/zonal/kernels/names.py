@@ -7,7 +7,9 @@ from .arc_cosine import ArcCosine
 from .base import Kernel
 from .dot_product import Exponential, Polynomial
 from .gaussian import Gaussian
+from .matern import Laplacian, Matern
 from .ntk import NTK
+from .rational_quadratic import RationalQuadratic
 
 __all__ = ["KERNEL_NAMES", "as_kernel"]
 
@@ -17,6 +19,9 @@ KERNEL_NAMES: dict[str, Callable[[], Kernel]] = {
     "polynomial": Polynomial,
     "arc_cosine": ArcCosine,
     "ntk": NTK,
+    "matern": lambda: Matern(1.5, "median"),
+    "laplacian": lambda: Laplacian("median"),
+    "rational_quadratic": lambda: RationalQuadratic("median"),
 }
 
 
@@ -26,7 +31,10 @@ def as_kernel(kernel: Any) -> Kernel:
     Parameters
     ----------
     kernel : Kernel or str
-        ``"gaussian"`` is ``Gaussian("median")``; the other names stand for the default
+        Shift-invariant kernels have the median rule for their scale: ``"gaussian"`` is
+        ``Gaussian("median")``, ``"matern"`` is ``Matern(1.5, "median")``, ``"laplacian"`` is
+        ``Laplacian("median")`` and ``"rational_quadratic"`` is ``RationalQuadratic("median")``.
+        ``"exponential"``, ``"polynomial"``, ``"arc_cosine"`` and ``"ntk"`` stand for the default
         parameters.
 
     Examples
@@ -34,6 +42,8 @@ def as_kernel(kernel: Any) -> Kernel:
     >>> from zonal.kernels import as_kernel
     >>> as_kernel("gaussian")
     Gaussian(bandwidth='median')
+    >>> as_kernel("matern")
+    Matern(length_scale='median')
     """
     if isinstance(kernel, Kernel):
         return kernel

@@ -3,9 +3,11 @@
 from functools import lru_cache, partial
 from typing import Any
 
-from .._typing import ScalarFunction
+import numpy as np
+
+from .._typing import FloatArray, ScalarFunction
 from .._validation import check_count
-from .homogeneous import HomogeneousKernel, arc_cosine_0, arc_cosine_1
+from .homogeneous import HomogeneousKernel, arc_cosine_0, arc_cosine_0_slope, arc_cosine_1
 from .terms import HomogeneousTerm
 
 __all__ = ["NTK", "relu_ntk"]
@@ -24,6 +26,18 @@ def relu_ntk(t: Any, depth: int) -> Any:
         previous, sigma = sigma, arc_cosine_1(sigma)
         tangent = tangent * arc_cosine_0(previous) + sigma
     return tangent
+
+
+def relu_ntk_slope(t: FloatArray, depth: int) -> FloatArray:
+    """The derivative of `relu_ntk`: its recursion by the chain rule, with κ₁' = κ₀."""
+    sigma, tangent = t, t
+    sigma_slope, tangent_slope = np.ones_like(t), np.ones_like(t)
+    for _ in range(depth):
+        zero, zero_slope = arc_cosine_0(sigma), arc_cosine_0_slope(sigma) * sigma_slope
+        sigma, sigma_slope = arc_cosine_1(sigma), zero * sigma_slope
+        tangent_slope = tangent_slope * zero + tangent * zero_slope + sigma_slope
+        tangent = tangent * zero + sigma
+    return tangent_slope
 
 
 @lru_cache(maxsize=16)
@@ -73,3 +87,6 @@ class NTK(HomogeneousKernel):
 
     def _term(self) -> HomogeneousTerm:
         return HomogeneousTerm(_of_depth(self.depth), power=1, slow=True, name=repr(self))
+
+    def _kappa_slope(self, cos: FloatArray) -> FloatArray:
+        return relu_ntk_slope(cos, self.depth)

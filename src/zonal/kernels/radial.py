@@ -1,17 +1,18 @@
 """Radial functions h_ℓ of a generalized zonal kernel, as small objects that can be saved.
 
-Each is a callable: radii of shape (n,) to coefficients of shape (n, max_degree + 1, n_radial).
+Each is a callable: radii of shape (n,) to coefficients of shape (n, max_degree + 1, n_radial), with
+a method `derivative` of the same shapes.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
+from scipy.special import xlogy
 
 from .._typing import FloatArray
 
-__all__ = ["PowerRadial", "Radial", "SphereRadial", "StackedRadial", "TaylorRadial"]
+__all__ = ["PowerRadial", "Radial", "StackedRadial", "TaylorRadial", "radial_derivative"]
 
 
 #: Radii [n] to coefficients [n, max_degree + 1, n_radial].
@@ -43,6 +44,16 @@ class TaylorRadial:
             decay = self.decay * np.square(radii)[:, None, None]
             return np.exp(self.log_weights + power * log_radii - decay)
 
+    def derivative(self, radii: FloatArray) -> FloatArray:
+        """h'(t) = exp(w - decay t²) (p t^{p-1} - 2 decay t^{p+1}), with p = ℓ + 2i."""
+        n_degrees, n_radial = self.log_weights.shape
+        power = np.arange(n_degrees)[:, None] + 2 * np.arange(n_radial)
+        t = np.asarray(radii, dtype=np.float64)[:, None, None]
+        with np.errstate(over="ignore"):
+            decay = self.decay * np.square(t)
+            lower = np.exp(self.log_weights + xlogy(np.maximum(power - 1, 0), t) - decay)
+        return power * lower - 2 * self.decay * t * self(radii)
+
 
 @dataclass(frozen=True, eq=False)
 class PowerRadial:
@@ -62,6 +73,11 @@ class PowerRadial:
     def __call__(self, radii: FloatArray) -> FloatArray:
         radii = np.asarray(radii, dtype=np.float64)
         return (np.power(radii, self.power)[:, None] * self.root_coefficients)[:, :, None]
+
+    def derivative(self, radii: FloatArray) -> FloatArray:
+        """h'(t) = √c p t^{p-1}."""
+        slopes = self.power * np.power(np.asarray(radii, dtype=np.float64), max(self.power - 1, 0))
+        return (slopes[:, None] * self.root_coefficients)[:, :, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,50 +99,24 @@ class StackedRadial:
     factor: float = 1.0
 
     def __call__(self, radii: FloatArray) -> FloatArray:
-        blocks = [np.asarray(part(radii))[:, : self.n_degrees] for part in self.parts]
+        return self._joined([np.asarray(part(radii)) for part in self.parts])
+
+    def derivative(self, radii: FloatArray) -> FloatArray:
+        """The derivatives of all parts."""
+        return self._joined([radial_derivative(part, radii) for part in self.parts])
+
+    def _joined(self, blocks: list[FloatArray]) -> FloatArray:
+        blocks = [block[:, : self.n_degrees] for block in blocks]
         padded = [np.pad(b, ((0, 0), (0, self.n_degrees - b.shape[1]), (0, 0))) for b in blocks]
         return self.factor * np.concatenate(padded, axis=2)
 
 
-@dataclass(frozen=True, eq=False)
-class SphereRadial:
-    r"""One function that is exact on the sphere of one radius R.
-
-    With :math:`k_\ell(r, r') = \langle H_\ell(r), H_\ell(r')\rangle`,
-
-    .. math:: h_\ell(r) = k_\ell(r, R) / \sqrt{k_\ell(R, R)},
-
-    so that h_ℓ(R)² is the full coefficient (all i summed); other radii get the Nyström
-    extension, which never exceeds the kernel: h_ℓ(r)² ≤ k_ℓ(r, r).
-
-    Attributes
-    ----------
-    radial : callable
-        H, with as many functions as its series needs at R.
-    radius : float
-        R.
-    at_radius : ndarray of shape (max_degree + 1, many)
-        H(R).
-    """
-
-    radial: Radial
-    radius: float
-    at_radius: FloatArray
-
-    @classmethod
-    def of(cls, radial: Radial, radius: float) -> Self:
-        """Make the function from H and R."""
-        return cls(radial, radius, radial(np.array([radius]))[0])
-
-    def __call__(self, radii: FloatArray) -> FloatArray:
-        radii = np.asarray(radii, dtype=np.float64)
-        norms = np.linalg.norm(self.at_radius, axis=1)  # [degree]
-        out = np.repeat(norms[None], len(radii), axis=0)
-        # Rows on the sphere, all of them as a rule, need no evaluation of their own; the others
-        # go a few at a time, for H may have hundreds of functions.
-        off = np.flatnonzero(np.abs(radii - self.radius) > 1e-6 * self.radius)
-        for start in range(0, len(off), 256):
-            rows = off[start : start + 256]
-            cross = np.einsum("nli,li->nl", self.radial(radii[rows]), self.at_radius)
-            out[rows] = np.divide(cross, norms, out=np.zeros_like(cross), where=norms > 0)
-        return out[:, :, None]
+def radial_derivative(radial: Radial, radii: FloatArray) -> FloatArray:
+    """The derivative of radial functions at radii: [n, max_degree + 1, n_radial]."""
+    derivative = getattr(radial, "derivative", None)
+    if derivative is None:
+        raise NotImplementedError(
+            f"The radial functions {radial!r} have no derivative, which gradients need: give "
+            "them as an object with a method derivative(radii) of the same shapes."
+        )
+    return np.asarray(derivative(radii), dtype=np.float64)

@@ -1,12 +1,15 @@
-r"""What kernels are made of: the summands whose expansion is known in closed form.
+r"""What kernels are made of: the summands that are expanded one by one.
 
 Every kernel is a sum of terms, and sums, multiples and products of kernels are sums, multiples
-and products of their terms. There are two kinds (and a third for a user's own expansion):
+and products of their terms. Two kinds have a closed form (`FixedTerm` is a user's own expansion):
 
 - `DotProductTerm`: :math:`e^{-\beta(\|x\|^2+\|y\|^2)} \sum_j a_j \langle x,y\rangle^j`. The
   paper's dot-product kernels (β = 0) and the Gaussian; radial functions are monomials.
 - `HomogeneousTerm`: :math:`(\|x\|\|y\|)^p \kappa(\cos\angle(x,y))`. Arc-cosine and Neural
   Tangent kernels; one radial function is exact.
+
+Everything else, such as the Matérn kernel or the product of a Gaussian and a Neural Tangent
+kernel, is a `NumericTerm`: known by its values only.
 """
 
 import math
@@ -28,7 +31,15 @@ from ..polynomials import (
 from ..polynomials.series import disc_radius
 from .radial import PowerRadial, StackedRadial, TaylorRadial
 
-__all__ = ["DotProductTerm", "FixedTerm", "HomogeneousTerm", "Term", "merge", "multiply"]
+__all__ = [
+    "DotProductTerm",
+    "FixedTerm",
+    "HomogeneousTerm",
+    "NumericTerm",
+    "Term",
+    "merge",
+    "multiply",
+]
 
 # Quadrature error grows like √α_{ℓ,d}; above this dimension the Taylor series is the better way.
 QUADRATURE_DIM = 12
@@ -100,29 +111,69 @@ class DotProductTerm:
         log_squares = log_monomial_series(max_degree, n_radial, dim) + log_derivatives
         return TaylorRadial(log_squares / 2, self.decay)
 
-    def scaled(self, factor: float) -> Self:
+    def scaled(self, factor: float) -> "DotProductTerm":
         shift = math.log(factor)
-        return type(self)(
+        return DotProductTerm(
             lambda n: self.log_taylor(n) + shift, lambda t: self.log_kappa(t) + shift, self.decay
         )
 
-    def plus(self, other: Self) -> Self:
-        return type(self)(
+    def plus(self, other: "DotProductTerm") -> "DotProductTerm":
+        return DotProductTerm(
             lambda n: np.logaddexp(self.log_taylor(n), other.log_taylor(n)),
             lambda t: np.logaddexp(self.log_kappa(t), other.log_kappa(t)),
             self.decay,
         )
 
-    def times(self, other: Self) -> Self:
+    def times(self, other: "DotProductTerm") -> "DotProductTerm":
         def log_taylor(n: int) -> FloatArray:
             a, b = self.log_taylor(n), other.log_taylor(n)
             with np.errstate(divide="ignore"):  # a coefficient that is zero
                 return np.array([logsumexp(a[: j + 1] + b[j::-1]) for j in range(n)])
 
-        return type(self)(
+        return DotProductTerm(
             log_taylor,
             lambda t: self.log_kappa(t) + other.log_kappa(t),
             self.decay + other.decay,
+        )
+
+
+class ExponentialTerm(DotProductTerm):
+    """factor exp(rate ⟨x,y⟩ - decay (‖x‖² + ‖y‖²)): the exponential kernel and the Gaussian.
+
+    The one dot-product term whose sum over all orders is known, a Bessel function.
+
+    Parameters
+    ----------
+    rate, decay : float
+        As above, both positive (decay may be zero).
+    log_factor : float
+        The logarithm of the factor.
+    """
+
+    rate: float
+    log_factor: float
+
+    def __init__(self, rate: float, decay: float, log_factor: float = 0.0) -> None:
+        super().__init__(self._log_taylor, self._log_kappa, decay)
+        # The class is frozen, as all terms are.
+        object.__setattr__(self, "rate", rate)
+        object.__setattr__(self, "log_factor", log_factor)
+
+    def _log_taylor(self, n_terms: int) -> FloatArray:
+        j = np.arange(n_terms)
+        return np.asarray(self.log_factor + j * math.log(self.rate) - gammaln(j + 1))
+
+    def _log_kappa(self, t: FloatArray) -> FloatArray:
+        return self.log_factor + self.rate * t
+
+    def scaled(self, factor: float) -> "ExponentialTerm":
+        return ExponentialTerm(self.rate, self.decay, self.log_factor + math.log(factor))
+
+    def times(self, other: DotProductTerm) -> DotProductTerm:
+        if not isinstance(other, ExponentialTerm):
+            return super().times(other)
+        return ExponentialTerm(
+            self.rate + other.rate, self.decay + other.decay, self.log_factor + other.log_factor
         )
 
 
@@ -245,6 +296,53 @@ class FixedTerm:
         )
 
 
+@dataclass(frozen=True)
+class NumericTerm:
+    """Any rotation-invariant kernel, known by its values.
+
+    Attributes
+    ----------
+    profile : callable
+        ‖x‖, ‖y‖ and the cosine, as broadcast arrays, to k.
+    slow : bool
+        Whether the Gegenbauer series decays slowly.
+    name : str
+        For messages.
+    """
+
+    profile: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+    slow: bool = True
+    name: str = "the kernel"
+
+    fixed_order = None
+    degree_limit = None
+
+    def total(self, radii: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return self.profile(radii, radii, np.ones_like(radii))
+
+    def radial(self, dim: int, max_degree: int, n_radial: int) -> Any:
+        raise ValueError(
+            f"{self.name} has no Taylor series in the inner product, so it has no radial functions "
+            'of radial_basis="taylor": use radial_basis="optimal". Its exact matrix kernel(X, Y) '
+            "can always be computed."
+        )
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, profile=ScaledProfile(self.profile, factor))
+
+
+@dataclass(frozen=True)
+class ScaledProfile:
+    """A profile times a number, as an object that can be saved."""
+
+    profile: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+    factor: float
+
+    def __call__(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        return self.factor * self.profile(r, s, cos)
+
+
 @lru_cache(maxsize=32)
 def _disc_taylor(kappa: ScalarFunction) -> tuple[FloatArray, FloatArray] | None:
     """Signs and logs of the Taylor coefficients of a function on the unit disc, if it has them.
@@ -267,17 +365,13 @@ def _series_from_taylor(
     return np.asarray((signs[power] * np.exp(log_monomials + logs[power])).sum(axis=1))
 
 
-def multiply(left: Term, right: Term) -> Term:
-    """The product of two terms of the same kind."""
+def multiply(left: Term, right: Term) -> Term | None:
+    """The product of two terms, where it has a closed form: where both are of one kind."""
     if isinstance(left, DotProductTerm) and isinstance(right, DotProductTerm):
         return left.times(right)
     if isinstance(left, HomogeneousTerm) and isinstance(right, HomogeneousTerm):
         return left.times(right)
-    raise ValueError(
-        "This product of kernels has no closed-form expansion: both factors must be dot-product "
-        "or Gaussian kernels, or both homogeneous (ArcCosine, NTK, Zonal). Its exact matrix "
-        "kernel(X, Y) can still be computed."
-    )
+    return None
 
 
 def merge(terms: list[Term]) -> list[Term]:

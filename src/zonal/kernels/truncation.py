@@ -11,21 +11,22 @@ All tails are relative to k(x, x), both averaged over a distribution of radii.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import roots_legendre
 
 from .._typing import FloatArray
 from ..polynomials import gauss_gegenbauer, log_harmonic_dimensions, orthonormal_table
-from .radial import Radial, SphereRadial, StackedRadial
+from .radial import Radial, StackedRadial
 from .terms import Term
 
 __all__ = [
     "MAX_DEGREE",
     "SLOW_DEGREE",
     "Distribution",
+    "Energies",
     "Spectrum",
     "balanced_degree",
     "diagonal_variance",
     "n_harmonics",
-    "sphere_radial",
     "split_order",
     "stack",
 ]
@@ -48,20 +49,80 @@ class Distribution:
         return cls(np.array([radius], dtype=np.float64), np.ones(1))
 
     @classmethod
+    def interval(cls, low: float, high: float, n_nodes: int = 64) -> "Distribution":
+        """Uniform on an interval, as Gauss–Legendre nodes."""
+        nodes, weights = roots_legendre(n_nodes)
+        return cls(low + (high - low) * (1 + nodes) / 2, weights / 2)
+
+    def mixed(self, other: "Distribution") -> "Distribution":
+        """Half of the mass from each of two distributions."""
+        return Distribution(
+            np.concatenate([self.nodes, other.nodes]),
+            np.concatenate([self.weights, other.weights]) / 2,
+        )
+
+    def with_ends(self, low: float, high: float, mass: float = 1e-4) -> "Distribution":
+        """A little mass at both ends, so that functions and bounds know of them."""
+        return Distribution(
+            np.concatenate([[low], self.nodes, [high]]),
+            np.concatenate([[mass], (1 - 2 * mass) * self.weights, [mass]]),
+        )
+
+    @classmethod
     def sample(cls, radii: FloatArray, weights: FloatArray, n_nodes: int = 32) -> "Distribution":
-        """Quantiles of weighted radii: the mean over each of up to `n_nodes` bins of equal mass."""
+        """Quantiles of weighted radii: the mean over each of `n_nodes` bins of equal mass.
+
+        A row that lies across the edge of a bin counts for both in part, so that a row of weight
+        two is the same as two rows.
+        """
         order = np.argsort(radii, kind="stable")
-        radii, weights = radii[order], weights[order]
-        middle = np.cumsum(weights) - weights / 2
-        bins = np.minimum((middle / weights.sum() * n_nodes).astype(int), n_nodes - 1)
-        mass = np.bincount(bins, weights, minlength=n_nodes)
-        mean = np.bincount(bins, weights * radii, minlength=n_nodes)
-        used = mass > 0
-        return cls(mean[used] / mass[used], mass[used] / mass.sum())
+        share = weights[order] / weights.sum()
+        mass = np.concatenate([[0.0], np.cumsum(share)])
+        moment = np.concatenate([[0.0], np.cumsum(share * radii[order])])
+        edges = np.linspace(0, mass[-1], n_nodes + 1)
+        nodes = n_nodes * np.diff(np.interp(edges, mass, moment)) / mass[-1]
+        # Rounding must not leave the range of the radii.
+        nodes = np.clip(nodes, radii.min(), radii.max())
+        return cls(nodes, np.full(n_nodes, 1 / n_nodes))
 
 
-class Spectrum:
-    """Energies of one term by degree and radial index, as a share of a whole kernel's trace.
+class Energies:
+    """Energies by degree and radial index, as a share of a whole kernel's trace.
+
+    Parameters
+    ----------
+    share : float
+        What all degrees and indices have together.
+    energy : ndarray of shape (n_degrees, n_radial)
+        What each that is known has.
+    """
+
+    def __init__(self, share: float, energy: FloatArray) -> None:
+        self.share = share
+        self.energy = energy
+
+    def degree_tail(self) -> FloatArray:
+        """The share above each degree q, from zero on."""
+        return np.maximum(self.share - np.cumsum(self.energy.sum(axis=1)), 0.0)
+
+    def order_tail(self, max_degree: int) -> FloatArray:
+        """The share of degrees up to q that order s = 1, 2, … leaves out."""
+        by_order = self.energy[: max_degree + 1].sum(axis=0)
+        return np.maximum(by_order.sum() - np.cumsum(by_order), 0.0)
+
+    def degree(self, tol: float) -> int:
+        """The smallest degree whose tail is at most `tol` (the largest known if none is)."""
+        tail = self.degree_tail()
+        # Where the tolerance is out of reach, degrees that add nothing are of no use.
+        return int(np.argmax(tail <= max(tol, tail[-1])))
+
+    def order(self, max_degree: int, tol: float) -> int:
+        """The smallest order whose tail is at most `tol`."""
+        return 1 + int(np.argmax(self.order_tail(max_degree) <= tol))
+
+
+class Spectrum(Energies):
+    """Energies of one term in the paper's monomials.
 
     Parameters
     ----------
@@ -106,25 +167,6 @@ class Spectrum:
             if more_radial and (last_order >= last_degree or not more_degrees):
                 n_radial = 2 * n_radial
 
-    def degree_tail(self) -> FloatArray:
-        """The share above each degree q, from zero on."""
-        return np.maximum(self.share - np.cumsum(self.energy.sum(axis=1)), 0.0)
-
-    def order_tail(self, max_degree: int) -> FloatArray:
-        """The share of degrees up to q that order s = 1, 2, … leaves out."""
-        by_order = self.energy[: max_degree + 1].sum(axis=0)
-        return np.maximum(by_order.sum() - np.cumsum(by_order), 0.0)
-
-    def degree(self, tol: float) -> int:
-        """The smallest degree whose tail is at most `tol` (the largest known if none is)."""
-        tail = self.degree_tail()
-        # Where the tolerance is out of reach, degrees that add nothing are of no use.
-        return int(np.argmax(tail <= max(tol, tail[-1])))
-
-    def order(self, max_degree: int, tol: float) -> int:
-        """The smallest order whose tail is at most `tol`."""
-        return 1 + int(np.argmax(self.order_tail(max_degree) <= tol))
-
 
 def _or(value: int | None, default: int) -> int:
     return default if value is None else value
@@ -155,14 +197,6 @@ def stack(terms: list[Term], dim: int, max_degree: int, orders: list[int]) -> Ra
         for term, degree, order in zip(terms, degrees, orders, strict=True)
     ]
     return parts[0] if len(parts) == 1 else StackedRadial(tuple(parts), max_degree + 1)
-
-
-def sphere_radial(
-    terms: list[Term], dim: int, max_degree: int, spectra: list[Spectrum], radius: float
-) -> SphereRadial:
-    """The one radial function that is exact at one radius."""
-    orders = [spectrum.energy.shape[1] for spectrum in spectra]
-    return SphereRadial.of(stack(terms, dim, max_degree, orders), radius)
 
 
 def n_harmonics(max_degree: int, dim: int) -> float:

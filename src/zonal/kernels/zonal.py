@@ -7,6 +7,7 @@ import numpy as np
 from .._typing import FloatArray, ScalarFunction
 from ..polynomials import gegenbauer_series
 from .homogeneous import HomogeneousKernel
+from .slopes import complex_step
 from .terms import HomogeneousTerm, Term
 
 __all__ = ["Zonal"]
@@ -27,9 +28,6 @@ class Zonal(HomogeneousKernel):
     --------
     A Poisson kernel, which has a pole outside the sphere:
 
-    >>> from dataclasses import replace
-
-    import numpy as np
     >>> import zonal
     >>> kernel = zonal.Zonal(lambda t: 0.75 / (1.25 - t) ** 1.5)
     >>> kernel([[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]).round(4)
@@ -63,3 +61,6 @@ class Zonal(HomogeneousKernel):
 
     def _term(self) -> HomogeneousTerm:
         return HomogeneousTerm(self.kappa, power=0, name="kappa of Zonal")
+
+    def _kappa_slope(self, cos: FloatArray) -> FloatArray:
+        return complex_step(self.kappa, np.asarray(cos, dtype=np.float64), "Zonal")

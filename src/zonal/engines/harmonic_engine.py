@@ -1,0 +1,127 @@
+"""Spherical harmonics times radial functions, fused over a block of rows."""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from .._typing import Array
+from ..polynomials.harmonics import HarmonicProgram
+
+__all__ = ["HarmonicEngine"]
+
+# Rows handled side by side. Fewer leave vector registers empty, more leave the cache.
+TILE = 32
+
+
+class HarmonicEngine:
+    """Runs a `HarmonicProgram` on rows in one precision.
+
+    Parameters
+    ----------
+    program : HarmonicProgram
+        The recurrences.
+    blocks : ndarray of shape (n_modes, 2)
+        For each mode its degree and the number of its columns: the first of that degree.
+    dtype : dtype
+        The precision of the features.
+    """
+
+    def __init__(
+        self, program: HarmonicProgram, blocks: npt.NDArray[np.int64], dtype: npt.DTypeLike
+    ) -> None:
+        self._tables = (
+            program.offsets[:-1],
+            np.minimum(program.counts, 2),
+            program.steps,
+            *(table.astype(dtype) for table in (program.a, program.b, program.scale)),
+        )
+        self._modes = program.offsets[blocks[:, 0]], np.ascontiguousarray(blocks[:, 1])
+        self._n_columns = int(blocks[:, 1].sum())
+
+    def __call__(self, directions: Array, radial: Array, out: Array) -> None:
+        """Fill the columns of all modes, one mode after the other.
+
+        Parameters
+        ----------
+        directions : ndarray of shape (n_rows, d)
+            IN. Unit vectors in float64 (zeros where a row has none), d ≥ 2.
+        radial : ndarray of shape (n_rows, n_modes)
+            IN. What the harmonics of each mode are multiplied with.
+        out : ndarray of shape (n_rows, n_columns)
+            OUT.
+        """
+        if out.shape != (len(directions), self._n_columns):  # or it would write beyond the end
+            raise ValueError(f"out has shape {out.shape} for {self._n_columns} columns.")
+        _harmonics(directions, radial, self._tables, self._modes, out)
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def _harmonics(directions, radial, tables, modes, out):  # type: ignore[no-untyped-def]
+    """`TILE` rows side by side: powers of x_1 + i x_2 in float64, the recurrences, the modes.
+
+    Every operation is a loop over the rows of the tile, which is vectorised whatever the numbers
+    of columns are. All slices are views, counted from zero: an index that might be negative would
+    not be vectorised.
+    """
+    firsts, widths, steps, a, b, scale = tables
+    sources, counts = modes
+    n_rows, dim = directions.shape
+    dtype = out.dtype.type
+    columns = np.empty((len(a), TILE), out.dtype)  # S, all degrees one after the other
+    columns[0] = 1
+    points, squares = np.zeros((dim, TILE), out.dtype), np.zeros((dim, TILE), out.dtype)
+    x, y = np.zeros(TILE), np.zeros(TILE)
+    re, im = np.empty(TILE), np.empty(TILE)
+    for start in range(0, n_rows, TILE):
+        n_tile = min(TILE, n_rows - start)
+        for row in range(n_tile):
+            total = 0.0
+            for j in range(dim):
+                total += directions[start + row, j] ** 2
+                points[j, row] = directions[start + row, j]
+                squares[j, row] = total
+            x[row], y[row] = directions[start + row, 0], directions[start + row, 1]
+
+        re[:], im[:] = 1, 0
+        for ell in range(1, len(firsts)):
+            real = columns[firsts[ell]]
+            for row in range(TILE):
+                power = re[row] * x[row] - im[row] * y[row]
+                im[row] = re[row] * y[row] + im[row] * x[row]
+                # Denormal numbers, close to the poles, are slow and count for nothing.
+                re[row] = power if abs(power) > 1e-30 else 0.0
+                im[row] = im[row] if abs(im[row]) > 1e-30 else 0.0
+                real[row] = re[row]
+            if widths[ell] > 1:
+                imaginary = columns[firsts[ell] + 1]
+                for row in range(TILE):
+                    imaginary[row] = im[row]
+
+        for step in range(len(steps)):
+            j, first, one, two, n_new, skip = steps[step]
+            z, square = points[j], squares[j]
+            new, lower = columns[first : first + n_new], columns[one : one + n_new]
+            a_new = a[first : first + n_new]
+            for c in range(skip):
+                for row in range(TILE):
+                    new[c, row] = a_new[c] * z[row] * lower[c, row]
+            if n_new > skip:
+                rest, lower, a_new = new[skip:], lower[skip:], a_new[skip:]
+                lowest, b_new = columns[two : two + n_new - skip], b[first + skip : first + n_new]
+                for c in range(n_new - skip):
+                    for row in range(TILE):
+                        rest[c, row] = (
+                            a_new[c] * z[row] * lower[c, row]
+                            - b_new[c] * square[row] * lowest[c, row]
+                        )
+
+        first = 0
+        for mode in range(len(counts)):
+            count, source = counts[mode], sources[mode]
+            block, scales = columns[source : source + count], scale[source : source + count]
+            for row in range(n_tile):
+                factor = dtype(radial[start + row, mode])
+                target = out[start + row, first : first + count]
+                for c in range(count):
+                    target[c] = factor * scales[c] * block[c, row]
+            first += count
