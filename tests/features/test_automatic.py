@@ -22,13 +22,26 @@ def gaussian_tail(degree, radius_squared):
     return 1 - np.sum((2 * ell + 1) * np.sqrt(np.pi / (2 * z)) * ive(ell + 0.5, z))
 
 
-@pytest.mark.parametrize(("bandwidth", "tolerance"), [(1.0, 1e-6), (0.05, 1e-3)])
-def test_degree_on_the_sphere(bandwidth, tolerance):
-    """1e-6 where all harmonics, (q+1)², fit into 1,024; else 1e-3."""
-    features = zonal.GegenbauerFeatures(zonal.Gaussian(bandwidth), 1024).fit(sphere(100, 3))
+def test_degree_on_the_sphere():
+    """A tail of 1e-6 where all harmonics, (q+1)², fit into 1,024."""
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024).fit(sphere(100, 3))
     q = features.max_degree_
     assert features.n_radial_ == 1
-    assert gaussian_tail(q, bandwidth**-2) <= tolerance < gaussian_tail(q - 1, bandwidth**-2)
+    assert gaussian_tail(q, 1.0) <= 1e-6 < gaussian_tail(q - 1, 1.0)
+
+
+@pytest.mark.parametrize(("dim", "bandwidth"), [(3, 0.05), (9, 0.4)])
+def test_degree_where_harmonics_do_not_fit(dim, bandwidth):
+    """Degrees beyond the width only add noise: any higher one is a worse approximation."""
+    X, kernel = sphere(600, dim), zonal.Gaussian(bandwidth)
+    K = kernel(X)
+
+    def error(**kwargs):
+        Z = zonal.GegenbauerFeatures(kernel, 1024, random_state=0, **kwargs).fit_transform(X)
+        return np.linalg.norm(Z @ Z.T - K)
+
+    chosen = zonal.GegenbauerFeatures(kernel, 1024).fit(X).max_degree_
+    assert error() < error(max_degree=chosen + 5) < error(max_degree=2 * chosen)
 
 
 def test_degree_leaves_no_column_dependent():
@@ -42,19 +55,17 @@ def test_degree_leaves_no_column_dependent():
 
 def test_order_off_the_sphere():
     X = np.random.default_rng(0).standard_normal((400, 3))
-    kernel = zonal.Gaussian(1.5)
+    kernel, norms = zonal.Gaussian(1.5), np.linalg.norm(X, axis=1)
     features = zonal.GegenbauerFeatures(kernel, 1024, center=False).fit(X)
-
-    def tail(q, s):
-        return 1 - kernel.expand(3, q, s).diag(X).mean()
-
     q, s = features.max_degree_, features.n_radial_
-    degree_tail = tail(q, 60)
+    # All orders of the degrees up to q, from the paper's monomials.
+    degree_tail = 1 - kernel.expand(3, q, 60).diag(X).mean()
     assert degree_tail <= 1.05e-3
     # The order's own tail is below 1e-3, and one function less would not do. Quantile bins of the
     # radii move the threshold by a few percent.
-    assert tail(q, s) - degree_tail <= 1.05e-3
-    assert tail(q, s - 1) - degree_tail > 0.95e-3
+    energy = np.square(features.expansion_.radial(norms)).sum(axis=1).mean(axis=0)  # by order
+    assert 1 - energy.sum() - degree_tail <= 1.05e-3
+    assert 1 - energy[: s - 1].sum() - degree_tail > 0.95e-3
 
 
 def test_order_is_at_most_the_width():
@@ -67,11 +78,15 @@ def test_order_is_at_most_the_width():
 def test_useless_maps_warn():
     rng = np.random.default_rng(0)
     with pytest.warns(zonal.TruncationWarning, match="leave out"):
-        zonal.GegenbauerFeatures(zonal.Gaussian(0.02), 128).fit(rng.standard_normal((100, 3)))
+        zonal.GegenbauerFeatures(zonal.Gaussian(0.02), 128, radial_basis="taylor").fit(
+            rng.standard_normal((100, 3))
+        )
     with pytest.warns(zonal.TruncationWarning, match="standard deviation of .* times its value"):
-        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024).fit(rng.standard_normal((100, 30)))
+        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024, max_degree=17).fit(
+            rng.standard_normal((100, 9))
+        )
     with pytest.warns(zonal.TruncationWarning, match="leave out"):
-        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024, n_radial=1).fit(
+        zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024, n_radial=1, radial_basis="taylor").fit(
             rng.standard_normal((100, 9))
         )
 

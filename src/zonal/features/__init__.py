@@ -10,16 +10,22 @@ from .baselines import (
     PolySketchFeatures,
 )
 from .gegenbauer import GegenbauerFeatures
+from .harmonic import HarmonicFeatures
+from .product import ProductFeatures
 from .scaling import Standardizer
+from .sphere_encoder import SphereEncoder
 
 __all__ = [
     "FastFoodFeatures",
     "FourierFeatures",
     "GegenbauerFeatures",
+    "HarmonicFeatures",
     "KernelFeatures",
     "MaclaurinFeatures",
     "ModifiedFourierFeatures",
     "NystroemFeatures",
     "PolySketchFeatures",
+    "ProductFeatures",
+    "SphereEncoder",
     "Standardizer",
 ]

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._typing import Array
+from .._typing import Array, FloatArray
 from .._validation import canonical, check_count
 from ..engines import map_rows
 from ..kernels import as_kernel
+from ..kernels.slopes import check_coef, dense
 from .learned import Learned
 
 __all__ = ["KernelFeatures"]
@@ -50,12 +51,14 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         check_count("n_components", self.n_components, type(self).__name__)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        kernel = as_kernel(self.kernel)
         learned = Learned(X, sample_weight)
-        self.kernel_ = kernel.resolve(learned.rows, learned.weights)
-        self.kernel_.check()
+        self._resolve_kernel(learned)
         self._n_features_out = self._fit(learned, seed)
         return self
+
+    def _resolve_kernel(self, learned: Learned) -> None:
+        self.kernel_ = as_kernel(self.kernel).resolve(learned.rows, learned.weights)
+        self.kernel_.check()
 
     def transform(self, X: Any) -> Array:
         """Features of rows.
@@ -100,6 +103,79 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def kernel_diag(self, X: Any) -> Array:
         """k(x, x) of the exact kernel at rows, after whatever the map subtracts: [n_samples]."""
         return self.kernel_.diag(self._valid(X))
+
+    def gradient(self, X: Any) -> Array:
+        r"""Gradients of the features, :math:`\partial z_c(x_i)/\partial x`.
+
+        In closed form, for the very functions that `transform` computes. A map that was fitted to
+        rows of one norm only does not depend on the norm, and its gradients are tangential.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows; float32 stays float32.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components, n_features)
+        """
+        X = self._valid(X)
+        out = np.empty((X.shape[0], self._n_columns, X.shape[1]), X.dtype)
+
+        def block(rows: Any, out: Array) -> None:
+            out[:] = self._from_prepared(self._gradients(self._prepared(dense(rows))))
+
+        return map_rows(block, X, out, self._n_columns * X.shape[1])
+
+    def contract_gradient(self, X: Any, coef: npt.ArrayLike) -> Array:
+        r"""Gradients of linear functions of the features, :math:`\sum_c \beta_c \nabla z_c(x_i)`.
+
+        Without all the numbers of `gradient`: rows are taken in blocks.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows; float32 stays float32.
+        coef : array-like of shape (n_components,) or (n_components, t)
+            The coefficients β of one function, or of t.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, t, n_features)
+        """
+        X = self._valid(X)
+        weights = check_coef(coef, self._n_columns, "column of the features")
+        out = np.empty((X.shape[0], weights.shape[1], X.shape[1]), X.dtype)
+
+        def block(rows: Any, out: Array) -> None:
+            out[:] = self._from_prepared(self._contracted(self._prepared(dense(rows)), weights))
+
+        map_rows(block, X, out, self._contracted_width)
+        return out[:, 0] if np.ndim(coef) == 1 else out
+
+    def _prepared(self, rows: Any) -> Any:
+        """Rows as the map's formula takes them: after whatever linear comes before it."""
+        return rows
+
+    def _from_prepared(self, gradients: FloatArray) -> FloatArray:
+        """Gradients [..., d] with respect to rows, from those with respect to prepared rows."""
+        return gradients
+
+    def _gradients(self, rows: FloatArray) -> FloatArray:
+        """Gradients of all columns at prepared rows in float64: [b, n_columns, d]."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no gradients: use GegenbauerFeatures, HarmonicFeatures, "
+            "FourierFeatures or NystroemFeatures."
+        )
+
+    def _contracted(self, rows: FloatArray, coef: FloatArray) -> FloatArray:
+        """Sums over the columns with coefficients [n_columns, t]: [b, t, d]."""
+        return np.asarray(coef.T @ self._gradients(rows))
+
+    @property
+    def _contracted_width(self) -> int:
+        """Intermediate numbers a row of `_contracted`."""
+        return self._n_columns * self.n_features_in_
 
     def _fill(self, X: Any, out: Array, subtract: Array | None = None) -> Array:
         evaluate = self._evaluator(X.dtype)

@@ -57,5 +57,8 @@ class CenteredFeatures(KernelFeatures):
         """k(x, x) of the exact kernel at centred rows: [n_samples]."""
         return self.kernel_.diag(self._centered(self._valid(X)))
 
+    def _prepared(self, rows: Any) -> Any:
+        return self._centered(rows)
+
     def _centered(self, rows: Any) -> Any:
         return rows - self.center_.astype(rows.dtype) if self.center_.any() else rows

@@ -10,15 +10,18 @@ from .._typing import Array, FloatArray
 from .._validation import check_choice, check_count, norms_agree, row_norms
 from ..engines import gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
-from .centering import CenteredFeatures
+from ..kernels.gzk import angular_radial
+from ..kernels.slopes import Slopes, inverse
 from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
+from .gradients import AnchoredFeatures
 from .learned import Learned, is_sparse
+from .reduction import ReducedFeatures
 from .truncation import choose_expansion
 
-__all__ = ["GegenbauerFeatures"]
+__all__ = ["GegenbauerFeatures", "inverse_norms"]
 
 
-class GegenbauerFeatures(CenteredFeatures):
+class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     r"""Random Gegenbauer features of a generalized zonal kernel (Han, Zandieh and Avron, 2022).
 
     With directions :math:`w_1, \dots, w_m` uniform on the sphere, the feature of direction j and
@@ -44,16 +47,18 @@ class GegenbauerFeatures(CenteredFeatures):
         m_i of the radial indices differ by one, with weights :math:`m_i^{-1/2}`: still unbiased.
     max_degree : int or "auto", default="auto"
         The largest degree q. ``"auto"`` is the smallest whose tail is below 1e-6 of k(x, x) if
-        all harmonics up to it number at most D; else the smallest whose tail is below 1e-3, or
-        the largest whose harmonics number at most D, whichever is higher. For slow series
-        (ArcCosine, NTK) it is the degree up to 200 that minimises tail² + variance, since high
-        degrees are heavy-tailed. Tails are averaged over the rows.
+        all harmonics up to it number at most D. Else the largest whose harmonics number at most
+        D, if its tail is below 1e-3; else the degree that minimises tail² + variance, since high
+        degrees are heavy-tailed, and so for slow series (ArcCosine, NTK, Matérn), up to degree
+        200. Tails are averaged over the rows.
     n_radial : int or "auto", default="auto"
         The order s. ``"auto"`` is the smallest whose tail is below 1e-3, at most D.
-    radial_basis : {"auto", "taylor"}, default="auto"
-        The radial functions. ``"taylor"``: the paper's monomials. ``"auto"``: one function with
-        the full coefficient if there are at least two rows and all norms agree to 1e-6,
-        else "taylor".
+    radial_basis : {"auto", "taylor", "optimal"}, default="auto"
+        The radial functions. ``"taylor"``: the paper's monomials. ``"optimal"``: the eigenfunctions
+        of each degree under the distribution of the norms, which are fewer for the same accuracy;
+        kernels without a Taylor series have these only. ``"auto"``: one function with the full
+        coefficient if there are at least two rows and all norms agree to 1e-6; else "taylor"
+        if both `max_degree` and `n_radial` are given; else "optimal".
     directions : {"auto", "iid", "orthogonal", "sobol", "fibonacci"}, default="auto"
         ``"iid"``: independent, as in the paper. ``"orthogonal"``: blocks of d orthonormal ones.
         ``"sobol"``: a scrambled low-discrepancy sequence. ``"fibonacci"``: a lattice, for d = 3.
@@ -61,22 +66,30 @@ class GegenbauerFeatures(CenteredFeatures):
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
         What is subtracted from the rows: nothing, their mean or a given point. ``"auto"`` is the
         mean for shift-invariant kernels on dense data unless all norms agree to 1e-6.
+    reduce : {"pca", "jl"} or None, default=None
+        Fewer columns first: the leading principal axes, or a random projection.
+    reduced_dim : int or "auto", default="auto"
+        How many; ``"auto"`` is the number with the smallest error of the kernel matrix of a
+        few hundred rows, at this `n_components`.
     random_state : int, RandomState instance or None, default=None
-        The seed of the directions, which depend on nothing else.
+        The seed of the directions, which depend on nothing else, and of the random projection.
 
     Attributes
     ----------
     kernel_ : Kernel
         The kernel with all parameters resolved to numbers.
     expansion_ : GeneralizedZonalKernel
-        What the features estimate: E[Z Zᵀ] = ``expansion_(X - center_)``.
-    directions_ : ndarray of shape (m, n_features)
+        What the features estimate: E[Z Zᵀ] = ``expansion_(X - center_)``, or
+        ``expansion_((X - center_) @ reduction_)`` with a reduction.
+    directions_ : ndarray of shape (m, n_features), or (m, reduced_dim)
         The directions of radial index 0; index i uses the first m_i (a lattice of its own for
         ``"fibonacci"``).
     max_degree_, n_radial_ : int
         q and s.
     center_ : ndarray of shape (n_features,)
         The point subtracted from all rows (zeros for none).
+    reduction_ : ndarray of shape (n_features, reduced_dim) or None
+        The matrix that rows are multiplied with after that.
     n_features_in_ : int
         d.
 
@@ -116,6 +129,8 @@ class GegenbauerFeatures(CenteredFeatures):
         radial_basis: str = "auto",
         directions: str = "auto",
         center: Any = "auto",
+        reduce: str | None = None,
+        reduced_dim: int | str = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -125,20 +140,20 @@ class GegenbauerFeatures(CenteredFeatures):
         self.radial_basis = radial_basis
         self.directions = directions
         self.center = center
+        self.reduce = reduce
+        self.reduced_dim = reduced_dim
         self.random_state = random_state
 
     def _fit(self, learned: Learned, seed: int) -> int:
         self._check_parameters()
-        dim = self.n_features_in_
-        self.center_ = self._find_center(learned)
-        norms = row_norms(self._centered(learned.rows))
+        norms = row_norms(self._prepare(learned, seed))
         self.kernel_.check_norms(norms)
         self.expansion_ = self._find_expansion(norms, learned.weights)
         self.max_degree_, self.n_radial_ = self.expansion_.max_degree, self.expansion_.n_radial
         self._check_order(self.n_radial_)
-        scheme = best_directions(dim) if self.directions == "auto" else self.directions
+        scheme = best_directions(self._dim) if self.directions == "auto" else self.directions
         counts = share(self.n_components, self.n_radial_)
-        self.directions_ = direction_table(scheme, counts[0], dim, seed)
+        self.directions_ = direction_table(scheme, counts[0], self._dim, seed)
         self._groups = _groups(self.directions_, counts, scheme, seed)
         return int(counts.sum())
 
@@ -148,7 +163,7 @@ class GegenbauerFeatures(CenteredFeatures):
             check_count("max_degree", self.max_degree, name, minimum=0, extra=', or "auto"')
         if self.n_radial != "auto":
             self._check_order(check_count("n_radial", self.n_radial, name, extra=', or "auto"'))
-        check_choice("radial_basis", self.radial_basis, ("auto", "taylor"), name)
+        check_choice("radial_basis", self.radial_basis, ("auto", "taylor", "optimal"), name)
         check_choice("directions", self.directions, ("auto", *DIRECTIONS), name)
 
     def _check_order(self, n_radial: int) -> None:
@@ -160,17 +175,25 @@ class GegenbauerFeatures(CenteredFeatures):
 
     def _find_expansion(self, norms: FloatArray, weights: FloatArray) -> GeneralizedZonalKernel:
         if isinstance(self.kernel_, GeneralizedZonalKernel):
-            return self.kernel_.expand(self.n_features_in_)
+            return self.kernel_.expand(self._dim)
         return choose_expansion(
             self.kernel_,
-            self.n_features_in_,
+            self._dim,
             norms,
             weights,
             n_components=self.n_components,
             max_degree=None if isinstance(self.max_degree, str) else int(self.max_degree),
             n_radial=None if isinstance(self.n_radial, str) else int(self.n_radial),
-            on_sphere=self.radial_basis == "auto" and norms_agree(norms),
+            basis=self._basis(norms),
         )
+
+    def _basis(self, norms: FloatArray) -> str:
+        if self.radial_basis != "auto":
+            return self.radial_basis
+        if norms_agree(norms):
+            return "sphere"
+        given = self.max_degree != "auto" and self.n_radial != "auto"
+        return "taylor" if given else "optimal"
 
     @property
     def _width(self) -> int:
@@ -182,11 +205,11 @@ class GegenbauerFeatures(CenteredFeatures):
         tables = [np.ascontiguousarray(group.directions.T, dtype) for group in self._groups]
 
         def block(rows: Any, out: Array) -> None:
-            rows = self._centered(rows)
+            rows = self._prepared(rows)
             norms = row_norms(rows)
             self.kernel_.check_norms(norms)
             coefficients = self.expansion_.coefficients(norms)
-            inverse = _inverse(norms, rows.dtype)[:, None]
+            inverse = inverse_norms(norms, rows.dtype)[:, None]
             first = 0
             for group, table in zip(self._groups, tables, strict=True):
                 cosines = rows @ table * inverse if is_sparse(rows) else (rows * inverse) @ table
@@ -204,8 +227,56 @@ class GegenbauerFeatures(CenteredFeatures):
 
         return block
 
+    def _column_slopes(self, rows: FloatArray) -> tuple[Slopes, FloatArray]:
+        norms = row_norms(rows)
+        self.kernel_.check_norms(norms)
+        per_norm = inverse(norms)[:, None]
+        dim = rows.shape[1]
+        ratio, slope = angular_radial(
+            self.expansion_.coefficients(norms), self.expansion_.derivative(norms), norms
+        )
+        along = np.empty((len(rows), self._n_columns))
+        across = np.zeros_like(along)
+        columns, first = [], 0
+        for group in self._groups:
+            last = first + group.counts.sum()
+            columns.append(np.concatenate([np.arange(count) for count in group.counts]))
+            cos = (rows * per_norm) @ group.directions.T
+            scale = np.sqrt(group.counts)
+            a, b = along[:, first:last], across[:, first:last]
+            gegenbauer_sums(cos, slope[:, :, group.radial] / scale, group.counts, dim, a)
+            if self.max_degree_ > 0:
+                # √α_ℓ P_ℓ' is a multiple of √α P of degree ℓ - 1 in dimension d + 2.
+                weights = _derivative_weights(self.max_degree_, dim)[:, None]
+                lower = weights * ratio[:, 1:, group.radial] / scale
+                gegenbauer_sums(cos, lower, group.counts, dim + 2, b)
+            # The gradient of the cosine is (w - cos x/‖x‖) / ‖x‖, and 1/‖x‖ is in the ratio.
+            a -= b * cos[:, columns[-1]] * per_norm
+            if dim == 1:
+                a *= group.balance
+                b *= group.balance
+            first = last
+        anchors = [g.directions[places] for g, places in zip(self._groups, columns, strict=True)]
+        return Slopes(along, across), np.concatenate(anchors)
 
-def _inverse(norms: FloatArray, dtype: npt.DTypeLike) -> Array:
+
+def _derivative_weights(max_degree: int, dim: int) -> FloatArray:
+    r"""What turns √α P of degree ℓ - 1 in dimension d + 2 into √α_ℓ P_ℓ' in d: [max_degree].
+
+    .. math::
+
+        \sqrt{\alpha_{\ell,d}}\, P_d^{\ell\prime}
+        = \sqrt{\ell (\ell+d-2) \tfrac{d}{d-1}}\; \sqrt{\alpha_{\ell-1,d+2}}\, P_{d+2}^{\ell-1},
+
+    both sides orthogonal with weight :math:`1-t^2` on top of that of dimension d.
+    """
+    ell = np.arange(1, max_degree + 1, dtype=np.float64)
+    if dim == 1:  # P_1 = t is all there is
+        return np.ones_like(ell)
+    return np.sqrt(ell * (ell + dim - 2) * dim / (dim - 1))
+
+
+def inverse_norms(norms: FloatArray, dtype: npt.DTypeLike) -> Array:
     """1 / norm, zero for zero, and no infinity where a float32 could not hold the inverse."""
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return np.minimum(inverse, float(np.finfo(dtype).max)).astype(dtype)

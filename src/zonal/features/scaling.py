@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._typing import Array
+from .._typing import Array, FloatArray
 from .learned import Learned, is_sparse
 
 __all__ = ["Standardizer"]
@@ -58,6 +58,11 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 )
             return X.multiply(inverse[None, :]).tocsr()
         return (X - self.mean_.astype(X.dtype)) * inverse
+
+    def linear_map(self) -> FloatArray:
+        """What every column is multiplied with: [n_features]."""
+        check_is_fitted(self)
+        return np.asarray(1 / self.scale_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,20 +1,23 @@
 """What "auto" means for the degree and the radial order of a feature map."""
 
 import warnings
+from typing import Protocol
 
 import numpy as np
 
 from .._typing import FloatArray
 from ..kernels import GeneralizedZonalKernel, Kernel, TruncationWarning
+from ..kernels.mercer import MercerModes
 from ..kernels.radial import Radial
-from ..kernels.terms import Term, merge
+from ..kernels.terms import NumericTerm, Term, merge
 from ..kernels.truncation import (
+    MAX_DEGREE,
+    SLOW_DEGREE,
     Distribution,
     Spectrum,
     balanced_degree,
     diagonal_variance,
     n_harmonics,
-    sphere_radial,
     split_order,
     stack,
 )
@@ -35,7 +38,7 @@ def choose_expansion(
     n_components: int,
     max_degree: int | None,
     n_radial: int | None,
-    on_sphere: bool,
+    basis: str,
 ) -> GeneralizedZonalKernel:
     """The expansion whose features are worth their width.
 
@@ -54,42 +57,178 @@ def choose_expansion(
         The width D.
     max_degree, n_radial : int or None
         q and s where they are given.
-    on_sphere : bool
-        Whether one function with the full coefficient serves all rows.
+    basis : {"sphere", "taylor", "optimal"}
+        The radial functions; ``"sphere"`` is the one that is exact at one radius.
     """
     terms = merge(kernel.terms())
-    if max_degree is not None and n_radial is not None and not on_sphere:
+    if all(term.fixed_order is not None for term in terms) and basis == "optimal":
+        basis = "taylor"  # their functions are exact
+    if any(isinstance(term, NumericTerm) for term in terms) and basis == "taylor":
+        basis = "optimal"  # there are no others
+    if max_degree is not None and n_radial is not None and basis == "taylor":
         degree = min(max_degree, 1) if dim == 1 else max_degree
         orders = split_order(terms, n_radial, repr(kernel))
         return GeneralizedZonalKernel(dim, stack(terms, dim, degree, orders), degree, sum(orders))
 
     radius = float(weights @ norms / weights.sum())
-    radii = Distribution.point(radius) if on_sphere else Distribution.sample(norms, weights)
-    trace = float(sum(radii.weights @ term.total(radii.nodes) for term in terms))
-    spectra = [Spectrum(term, dim, radii, trace or 1.0, FINE) for term in terms]
     # One row per sign makes d = 1 exact: there order costs no directions, up to half of D.
     order_tol = FINE if dim == 1 else COARSE
     order_cap = max(n_components // 2, 1) if dim == 1 else n_components
-
-    degree = _degree(terms, dim, radii, spectra, n_components, n_radial, on_sphere, max_degree)
-    if on_sphere:
-        one = sphere_radial(terms, dim, degree, spectra, radius)
-        return GeneralizedZonalKernel(dim, one, degree, 1)
-    if n_radial is None:
-        orders = [spectrum.order(degree, order_tol / len(terms)) for spectrum in spectra]
-        if sum(orders) > order_cap:
-            orders = split_order(terms, max(order_cap, len(terms)), repr(kernel))
+    if basis == "taylor":
+        radii = Distribution.sample(norms, weights)
+        series: _Series = _Taylor(kernel, terms, dim, radii)
     else:
-        orders = split_order(terms, n_radial, repr(kernel))
-    radial = stack(terms, dim, degree, orders)
-    chosen = max_degree is None or n_radial is None
-    if chosen and trace > 0 and n_components >= MANY:  # a few columns are coarse by choice
-        left_out = 1 - sum(
-            spectrum.energy[: degree + 1, :order].sum()
-            for spectrum, order in zip(spectra, orders, strict=True)
+        radii = (
+            Distribution.point(radius)
+            if basis == "sphere"
+            else Distribution.sample(norms, weights, 64 if dim > 1 else min(order_cap, 512))
         )
+        low, high = (radius, radius) if basis == "sphere" else (norms.min(), norms.max())
+        series = _Optimal(kernel, terms, dim, radii, float(low), float(high), max_degree)
+
+    if basis == "sphere":
+        n_radial = 1
+    if max_degree is not None or dim == 1:
+        degree = min(1 if max_degree is None else max_degree, 1 if dim == 1 else 10**9)
+    else:
+        degree = _degree(series, terms, dim, radius, n_components, n_radial)
+    if n_radial is None:
+        orders = series.orders(degree, order_tol)
+        if sum(orders) > order_cap:
+            orders = series.split(max(order_cap, len(terms)))
+    else:
+        orders = series.split(n_radial)
+    chosen = (max_degree is None or n_radial is None) and basis != "sphere"
+    radial = series.radial(degree, orders)
+    if chosen and n_components >= MANY:  # a few columns are coarse by choice
+        left_out = 1 - series.kept(degree, orders)
         _warn(kernel, radial, radius, dim, degree, orders, left_out, n_components)
     return GeneralizedZonalKernel(dim, radial, degree, sum(orders))
+
+
+class _Series(Protocol):
+    """An expansion of a kernel that has not been cut yet."""
+
+    def degree(self, tol: float) -> int:
+        """The smallest degree that leaves out less than a share of the trace."""
+        ...
+
+    def orders(self, max_degree: int, tol: float) -> list[int]:
+        """The smallest orders, one for each part, that leave out less than a share."""
+        ...
+
+    def split(self, n_radial: int) -> list[int]:
+        """A given order, shared among the parts."""
+        ...
+
+    def kept(self, max_degree: int, orders: list[int]) -> float:
+        """The share of the trace that a degree and orders keep."""
+        ...
+
+    def radial(self, max_degree: int, orders: list[int]) -> Radial:
+        """The functions h."""
+        ...
+
+
+class _Taylor:
+    """The paper's monomials, for each term of the kernel."""
+
+    def __init__(self, kernel: Kernel, terms: list[Term], dim: int, radii: Distribution) -> None:
+        self.kernel, self.terms, self.dim = kernel, terms, dim
+        trace = float(sum(radii.weights @ term.total(radii.nodes) for term in terms))
+        self.spectra = [Spectrum(term, dim, radii, trace or 1.0, FINE) for term in terms]
+
+    def degree(self, tol: float) -> int:
+        return max(spectrum.degree(tol / len(self.terms)) for spectrum in self.spectra)
+
+    def orders(self, max_degree: int, tol: float) -> list[int]:
+        share = tol / len(self.terms)
+        return [spectrum.order(max_degree, share) for spectrum in self.spectra]
+
+    def split(self, n_radial: int) -> list[int]:
+        return split_order(self.terms, n_radial, repr(self.kernel))
+
+    def kept(self, max_degree: int, orders: list[int]) -> float:
+        pairs = zip(self.spectra, orders, strict=True)
+        kept = sum(part.energy[: max_degree + 1, :order].sum() for part, order in pairs)
+        # A kernel that vanishes at all rows leaves out nothing.
+        return float(kept) if any(part.share for part in self.spectra) else 1.0
+
+    def radial(self, max_degree: int, orders: list[int]) -> Radial:
+        return stack(self.terms, self.dim, max_degree, orders)
+
+
+class _Optimal:
+    """The eigenfunctions of the kernel as a whole."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        terms: list[Term],
+        dim: int,
+        radii: Distribution,
+        low: float,
+        high: float,
+        max_degree: int | None,
+    ) -> None:
+        self.low, self.high = low, high
+        if max_degree is None:
+            top = SLOW_DEGREE if any(term.slow for term in terms) else MAX_DEGREE
+            self.modes = MercerModes.until(
+                kernel, dim, radii, lambda modes: modes.tail <= FINE / 10 * modes.trace, top
+            )
+        else:
+            self.modes = MercerModes(kernel, dim, radii, max_degree)
+        self.energies = self.modes.energies
+
+    def degree(self, tol: float) -> int:
+        return self.energies.degree(tol)
+
+    def orders(self, max_degree: int, tol: float) -> list[int]:
+        return [self.energies.order(max_degree, tol)]
+
+    def split(self, n_radial: int) -> list[int]:
+        return [n_radial]
+
+    def kept(self, max_degree: int, orders: list[int]) -> float:
+        kept = self.energies.energy[: max_degree + 1, : orders[0]].sum()
+        return float(kept) if self.modes.trace else 1.0
+
+    def radial(self, max_degree: int, orders: list[int]) -> Radial:
+        return self.modes.radial(max_degree, orders[0], self.low, self.high)
+
+
+def _degree(
+    series: _Series,
+    terms: list[Term],
+    dim: int,
+    radius: float,
+    n_components: int,
+    n_radial: int | None,
+) -> int:
+    """The largest degree q."""
+    if any(term.slow for term in terms):
+        return _balanced(series, dim, radius, n_components, n_radial)
+    fine, coarse = series.degree(FINE), series.degree(COARSE)
+    # Fewer harmonics than columns would leave columns linearly dependent: on the elevation data,
+    # degree 25 (676 harmonics) has a test error of 0.47 km² and degree 31 (1,024) one of 0.37.
+    fitting = next((q for q in range(fine, 0, -1) if n_harmonics(q, dim) <= n_components), 0)
+    if coarse <= fitting:
+        return fitting
+    # Degrees beyond these add more variance than they take away bias: with 1,024 columns, N(0, I)
+    # in nine dimensions and bandwidth 2, the error is 0.13 at the coarse degree 8, 0.105 at 4.
+    return max(fitting, min(coarse, _balanced(series, dim, radius, n_components, n_radial)))
+
+
+def _balanced(
+    series: _Series, dim: int, radius: float, n_components: int, n_radial: int | None
+) -> int:
+    """Bias against variance, at the mean radius."""
+    top = series.degree(0.0)
+    orders = series.orders(top, COARSE) if n_radial is None else series.split(n_radial)
+    coefficients = series.radial(top, orders)(np.array([radius]))[0]
+    total = float(np.square(coefficients).sum()) / max(series.kept(top, orders), 1e-300)
+    return balanced_degree(coefficients, total, dim, n_components / sum(orders))
 
 
 def _warn(
@@ -127,55 +266,3 @@ def _warn(
             TruncationWarning,
             stacklevel=5,
         )
-
-
-def _degree(
-    terms: list[Term],
-    dim: int,
-    radii: Distribution,
-    spectra: list[Spectrum],
-    n_components: int,
-    n_radial: int | None,
-    on_sphere: bool,
-    given: int | None,
-) -> int:
-    """The largest degree q."""
-    if given is not None or dim == 1:
-        return min(given if given is not None else 1, 1 if dim == 1 else 10**9)
-    if any(term.slow for term in terms):
-        return _slow_degree(terms, dim, radii, spectra, n_components, n_radial, on_sphere)
-    fine, coarse = (
-        max(spectrum.degree(tol / len(terms)) for spectrum in spectra) for tol in (FINE, COARSE)
-    )
-    # Fewer harmonics than columns would leave columns linearly dependent: on the elevation data,
-    # degree 25 (676 harmonics) has a test error of 0.47 km² and degree 31 (1,024) one of 0.37.
-    fitting = next((q for q in range(fine, 0, -1) if n_harmonics(q, dim) <= n_components), 0)
-    return max(coarse, fitting)
-
-
-def _slow_degree(
-    terms: list[Term],
-    dim: int,
-    radii: Distribution,
-    spectra: list[Spectrum],
-    n_components: int,
-    n_radial: int | None,
-    on_sphere: bool,
-) -> int:
-    """Bias against variance, at the mean radius."""
-    radius = float(radii.weights @ radii.nodes)
-    top = max(len(spectrum.energy) for spectrum in spectra) - 1
-    if on_sphere:
-        radial: Radial = sphere_radial(terms, dim, top, spectra, radius)
-        order = 1
-    else:
-        orders = (
-            [spectrum.order(top, COARSE / len(terms)) for spectrum in spectra]
-            if n_radial is None
-            else split_order(terms, n_radial, "the kernel")
-        )
-        radial = stack(terms, dim, top, orders)
-        order = sum(orders)
-    coefficients = radial(np.array([radius]))[0]
-    total = float(sum(term.total(np.array([radius]))[0] for term in terms))
-    return balanced_degree(coefficients, total, dim, n_components / order)

@@ -23,6 +23,7 @@ from ..engines import ordered_map
 from ..features import KernelFeatures, Standardizer
 from ..features.automatic import automatic_features
 from ..rows import sample_rows
+from .chain import features_gradient
 from .moments import Moments
 from .progress import progress
 
@@ -131,6 +132,10 @@ class Learner(BaseEstimator):
                 out = np.empty((_num_samples(X), *part.shape[1:]), part.dtype)
             out[rows] = part
         return np.empty(0) if out is None else out
+
+    def _gradient(self, X: Any, coef: FloatArray) -> Array:
+        """Gradients of t functions Z β, with β [D, t], at rows: [n, t, d]."""
+        return features_gradient(self.features_, self._check_rows(X, reset=False), coef)
 
     def _slices(self, X: Any, n_targets: int = 0) -> Iterator[slice]:
         n_rows = _num_samples(X)

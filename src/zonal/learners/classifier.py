@@ -125,6 +125,24 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    def gradient(self, X: Any) -> Array:
+        """Gradients of the decision function, as those of `KernelRidge`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
+        classes
+        """
+        coef = self._solved().coef
+        if len(self.classes_) > 2:
+            return self._gradient(X, coef)
+        return self._gradient(X, coef[:, 1:] - coef[:, :1])[:, 0]
+
     def predict(self, X: Any) -> Array:
         """Predict labels: [n_samples]."""
         scores = self._scores(X)

@@ -223,6 +223,21 @@ class GaussianProcess(RegressorMixin, Learner):
         std = np.sqrt(values[:, -2] + missing)
         return mean, std if self._single else np.repeat(std[:, None], n_targets, axis=1)
 
+    def gradient(self, X: Any) -> Array:
+        """Gradients of the posterior mean, as those of `KernelRidge`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
+        """
+        gradient = self._gradient(X, self._solved().mean)
+        return gradient[:, 0] if self._single else gradient
+
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draws of the latent function at rows.
 

@@ -316,6 +316,33 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         scores = self._scores(X)
         return scores[:, 0] if self._single else scores
 
+    def gradient(self, X: Any) -> Array:
+        r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
+
+        With respect to the columns of X as they are, in closed form. The features must be a map
+        of this library, alone or after linear steps (`Standardizer`, scalers of scikit-learn).
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> X = np.linspace(-3, 3, 200)[:, None]
+        >>> model = zonal.KernelRidge(budget=64, random_state=0).fit(X, np.sin(X[:, 0]))
+        >>> bool(np.abs(model.gradient(X) - np.cos(X)).max() < 0.01)
+        True
+        """
+        gradient = self._gradient(X, self._solved().coef)
+        return gradient[:, 0] if self._single else gradient
+
     @property
     def coef_(self) -> FloatArray:
         """Coefficients β of the features."""

@@ -7,6 +7,7 @@ import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import RBFSampler
@@ -87,6 +88,65 @@ def test_multiples_sums_and_products(kernel, dim, orthogonal):
     assert_unbiased(grams, kernel(X))
     diagonal = np.einsum("sii->si", grams)
     np.testing.assert_allclose(diagonal, np.broadcast_to(kernel.diag(X), diagonal.shape))
+
+
+OF_DISTANCE = [
+    zonal.Matern(0.3, 2.0),
+    zonal.Matern(1.5, 2.0),
+    zonal.Matern(7.2, 1.0),
+    zonal.Matern(np.inf, 1.5),
+    zonal.Laplacian(3.0),
+    zonal.RationalQuadratic(1.5, 0.4),
+]
+
+
+@pytest.mark.parametrize("kernel", OF_DISTANCE, ids=repr)
+@pytest.mark.parametrize(
+    ("features", "dim"),
+    [
+        (FourierFeatures(n_components=128), 1),
+        (FourierFeatures(n_components=128, orthogonal=True), 3),
+        (zonal.FastFoodFeatures(n_components=128), 3),
+    ],
+    ids=repr,
+)
+def test_kernels_of_the_distance_are_unbiased(kernel, features, dim):
+    X, _ = points(6, dim)
+    grams = gram_entries(clone(features).set_params(kernel=kernel), X, 100)
+    K = kernel(X)
+    # Heavy tails of the frequencies: rare ones carry the variance of cos⟨w, x-y⟩ between near
+    # rows, and the sample may miss them. It is (1 + k(2x, 2y))/2 - k² in theory, of independent
+    # frequencies; those of a block are not, and the sample tells of that.
+    theory = np.sqrt(np.maximum((1 + kernel(2 * X)) / 2 - K**2, 0) / 64)
+    bound = 5 * np.maximum(theory, grams.std(axis=0, ddof=1)) / np.sqrt(len(grams))
+    assert bound.max() < 0.1
+    assert (np.abs(grams.mean(axis=0) - K) <= bound + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "spectrum"),
+    [
+        (zonal.Matern(0.3, 2.0), stats.t(0.6)),
+        (zonal.Matern(1.5, 2.0), stats.t(3)),
+        (zonal.Matern(np.inf, 2.0), stats.norm()),
+        (zonal.Laplacian(2.0), stats.cauchy()),
+        # The transform of 1 / (1 + u²/2) is Laplace's density, of scale 1/√2.
+        (zonal.RationalQuadratic(2.0, 1.0), stats.laplace(scale=1 / np.sqrt(2))),
+    ],
+    ids=repr,
+)
+def test_one_coordinate_of_the_frequencies(kernel, spectrum):
+    features = FourierFeatures(kernel, 400_000, random_state=0).fit(np.zeros((2, 4)))
+    # The right distribution fails for one seed in a million, one that is 1.1 times as wide always.
+    assert stats.kstest(2.0 * features.frequencies_[:, 0], spectrum.cdf).pvalue > 1e-6
+
+
+def test_the_roughest_kernels_have_finite_features():
+    """χ² of 0.004 degrees of freedom underflows to zero in every fourth draw."""
+    X, _ = points(10, 3)
+    for rows in (X, X.astype(np.float32)):
+        Z = FourierFeatures(zonal.Matern(0.002), 400, random_state=0).fit_transform(rows)
+        assert np.isfinite(Z).all()
 
 
 @pytest.mark.parametrize("dim", DIMS)
@@ -358,6 +418,7 @@ def test_a_new_kernel_registers_its_distribution():
         (ModifiedFourierFeatures(n_over_lam=-3), "n_over_lam=-3 .* positive"),
         (ModifiedFourierFeatures("ntk"), "must be a Gaussian.*NystroemFeatures"),
         (ModifiedFourierFeatures(2 * zonal.Gaussian()), "must be a Gaussian"),
+        (ModifiedFourierFeatures("matern"), r"Matern\(.*must be a Gaussian.*FourierFeatures"),
     ],
 )
 def test_errors(features, message):

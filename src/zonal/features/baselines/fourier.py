@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
 from ...engines.trigonometric import cosines_and_sines
-from ...kernels import Gaussian, Kernel
+from ...kernels import Gaussian, Kernel, Matern, RationalQuadratic
 from ...kernels.algebra import Product, Scaled, Sum
+from ...kernels.slopes import Slopes
 from ...polynomials import uniform_sphere
-from ..base import KernelFeatures
 from ..directions import DIRECTIONS
+from ..gradients import AnchoredFeatures
 from ..learned import Learned
 
 __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
@@ -60,6 +61,27 @@ def _(
 
 
 @spectral_norms.register
+def _(
+    kernel: Matern, n_frequencies: int, dim: int, rng: np.random.Generator
+) -> FloatArray:  # w is multivariate t with 2ν degrees of freedom, covers Laplacian too
+    norms = np.sqrt(rng.chisquare(dim, n_frequencies)) / float(kernel.length_scale)
+    if kernel.nu == math.inf:
+        return norms
+    shrink = np.sqrt(rng.chisquare(2 * kernel.nu, n_frequencies) / (2 * kernel.nu))
+    # A rough kernel has frequencies beyond all numbers; those beyond 1e15 act alike in float64.
+    return norms / np.maximum(shrink, 1e-15)
+
+
+@spectral_norms.register
+def _(
+    kernel: RationalQuadratic, n_frequencies: int, dim: int, rng: np.random.Generator
+) -> FloatArray:  # a mixture of Gaussians, whose inverse square widths are Gamma distributed
+    inverse_squares = rng.gamma(kernel.alpha, 1 / kernel.alpha, n_frequencies)
+    squares = rng.chisquare(dim, n_frequencies) * inverse_squares
+    return np.sqrt(squares) / float(kernel.length_scale)
+
+
+@spectral_norms.register
 def _(kernel: Scaled, n_frequencies: int, dim: int, rng: np.random.Generator) -> FloatArray:
     return spectral_norms(kernel.kernel, n_frequencies, dim, rng)
 
@@ -87,7 +109,7 @@ def _mass(kernel: Kernel) -> float:
     return float(kernel.diag(np.zeros((1, 1)))[0])
 
 
-class SpectralFeatures(KernelFeatures):
+class SpectralFeatures(AnchoredFeatures):
     r"""Base class of maps made of cosines and sines of random frequencies.
 
     .. math::
@@ -130,7 +152,7 @@ class SpectralFeatures(KernelFeatures):
     def _width(self) -> int:
         return len(self._amplitudes)
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def _evaluator(self, dtype: npt.DTypeLike, shift: float = 0.0) -> Callable[[Any, Array], None]:
         turns_of = self._turns(dtype)
         amplitudes = self._amplitudes.astype(dtype)
 
@@ -138,9 +160,22 @@ class SpectralFeatures(KernelFeatures):
             turns = turns_of(rows)
             if self._offset is not None:
                 turns[:, -1] += self._offset
+            if shift:
+                turns += shift
             cosines_and_sines(turns, amplitudes, out)
 
         return block
+
+    def _column_slopes(self, rows: FloatArray) -> tuple[Slopes, FloatArray]:
+        # The derivatives of cosine and sine are themselves, a quarter of a turn later.
+        slopes = np.empty((len(rows), self._n_columns))
+        self._evaluator(np.float64, shift=0.25)(rows, slopes)
+        frequencies = 2 * np.pi * self._turns(np.float64)(np.eye(rows.shape[1])).T
+        n_sines = self._n_columns - len(frequencies)
+        return (
+            Slopes(np.zeros_like(slopes), slopes),
+            np.concatenate([frequencies, frequencies[:n_sines]]),
+        )
 
 
 class FourierFeatures(SpectralFeatures):
@@ -161,7 +196,8 @@ class FourierFeatures(SpectralFeatures):
     Parameters
     ----------
     kernel : Kernel or str, default="gaussian"
-        A shift-invariant kernel: the Gaussian, and multiples, sums and products of Gaussians.
+        A shift-invariant kernel: Gaussian, Matern, Laplacian, RationalQuadratic, and multiples,
+        sums and products of these.
         ``"gaussian"`` is ``Gaussian("median")``.
     n_components : int, default=1024
         The width D = 2m. If it is odd, the last of m = (D + 1)/2 frequencies has one column,
@@ -188,6 +224,10 @@ class FourierFeatures(SpectralFeatures):
     with the frequencies take time proportional to the number of stored entries. Phases are
     computed in the precision of X, so rows far from the origin (norms above about 1e4 bandwidths
     in float32) should be centred first.
+
+    The frequencies of a rough kernel have heavy tails: those of Matern exceed M/ℓ with a
+    probability of about :math:`M^{-2\nu}`. Phases beyond 2²⁴ turns (float32) or 2⁵³ (float64) have
+    no fraction left, so for ν well below 1/2 the features are biased upwards by that probability.
 
     References
     ----------

@@ -159,3 +159,14 @@ class MaclaurinFeatures(TaylorFeatures):
                 out[:, -factor.shape[1] :] *= rows @ factor
 
         return block
+
+    def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        values = np.ones((len(rows), self._n_columns))
+        gradients = np.zeros((*values.shape, rows.shape[1]))
+        for factor in self._factors:  # the rule for products
+            n = factor.shape[1]
+            linear = rows @ factor.astype(np.float64)
+            gradients[:, -n:] *= linear[:, :, None]
+            gradients[:, -n:] += values[:, -n:, None] * factor.T
+            values[:, -n:] *= linear
+        return values, gradients

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from ..._typing import Array
+from ..._typing import Array, FloatArray
 from ..._validation import canonical, check_choice, check_count
 from ...kernels import Kernel, as_kernel
 from ..base import KernelFeatures
@@ -192,6 +192,21 @@ class NystroemFeatures(KernelFeatures):
                 out[:] = K @ factor
 
         return block
+
+    def _gradients(self, rows: FloatArray) -> FloatArray:
+        return self._contracted(rows, np.eye(self._n_columns))
+
+    def _contracted(self, rows: FloatArray, coef: FloatArray) -> FloatArray:
+        if not isinstance(self.kernel_, Kernel):
+            raise NotImplementedError(
+                f"kernel={self.kernel_!r} is a plain function, whose gradient is not known: use a "
+                "kernel of this library, such as zonal.Gaussian."
+            )
+        return self.kernel_.contract_gradient(rows, self.landmarks_, self._whitening @ coef)
+
+    @property
+    def _contracted_width(self) -> int:
+        return 4 * self.landmarks_.shape[0]
 
     def _single_error(self) -> float:
         """Error of a row of features relative to √k(x, x) if the kernel has errors of float32.

@@ -1,7 +1,7 @@
 """PolySketch features: tensor powers sketched by a binary tree of degree-two sketches."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -195,6 +195,15 @@ class PolySketchFeatures(TaylorFeatures):
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         return self._tree.astype(dtype).fill
 
+    def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        tree = self._tree.astype(np.float64)
+        values = np.empty((len(rows), self._n_columns))
+        tree.fill(rows, values)
+        gradients = np.empty((*values.shape, rows.shape[1]))
+        for j in range(rows.shape[1]):
+            gradients[:, :, j] = tree.derivative(rows, j)
+        return values, gradients
+
 
 def share_widths(shares: FloatArray, sizes: list[int], n_components: int) -> npt.NDArray[np.intp]:
     """Divide columns in proportion to shares, at least one each and no more than their sizes.
@@ -344,6 +353,34 @@ class _Tree:
         for root in self.roots:
             root.fill(rows, values, out[:, start : start + root.width])
             start += root.width
+
+    def derivative(self, rows: Array, column: int) -> Array:
+        """Derivatives of the sketches with respect to one column of the rows: [b, n_columns]."""
+        towards = np.zeros_like(rows)
+        towards[:, column] = 1
+        values: list[Array] = []
+        slopes: list[Array] = []
+        for node in self.nodes:
+            slopes.append(_slope(node, towards, values, slopes))
+            values.append(np.empty((len(rows), node.width), rows.dtype))
+            node.fill(rows, values, values[-1])
+        return np.concatenate([_slope(root, towards, values, slopes) for root in self.roots], 1)
+
+
+def _slope(node: _Node, towards: Array, values: list[Array], slopes: list[Array]) -> Array:
+    """A leaf is linear in the rows, an inner node in each of its children."""
+    out = np.zeros((len(towards), node.width), towards.dtype)
+    if isinstance(node, _Leaf):
+        node.fill(towards, values, out)
+    elif not isinstance(node, _One):
+        pair, part = replace(node, left=0, right=1), np.empty_like(out)
+        for children in (
+            [slopes[node.left], values[node.right]],
+            [values[node.left], slopes[node.right]],
+        ):
+            pair.fill(towards, children, part)
+            out += part
+    return out
 
 
 def plan_tree(

@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -198,6 +198,25 @@ class TaylorFeatures(CenteredFeatures):
                 start = stop
 
         return block
+
+    @abstractmethod
+    def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The columns of `_unit_features` [b, n_columns], and their gradients [b, n_columns, d]."""
+
+    def _gradients(self, rows: FloatArray) -> FloatArray:
+        norms = row_norms(rows)
+        self.kernel_.check_norms(norms)
+        values, gradients = self._unit_gradients(_unit(rows, norms))
+        used = np.flatnonzero(self._counts)
+        series, counts = self.series_[used], self._counts[used]
+        # A column is homogeneous of degree p but for the decay, its gradient of degree p - 1.
+        lower = replace(series, degrees=np.maximum(series.degrees - 1, 0))
+        weights, slopes = (
+            np.repeat(np.exp(part.log_weights(norms) + self._log_scales[used]), counts, axis=1)
+            for part in (series, lower)
+        )
+        along = -2 * np.repeat(series.decays, counts) * weights * values
+        return slopes[:, :, None] * gradients + along[:, :, None] * rows[:, None, :]
 
 
 def mean_square_radius(norms: FloatArray, weights: FloatArray) -> float:

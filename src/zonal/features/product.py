@@ -1,0 +1,211 @@
+"""Features of product kernels on groups of columns: a sphere times time, space times depth."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from .._typing import Array, FloatArray
+from ..engines.products import multiply_columns
+from ..kernels.mercer import NEGLIGIBLE
+from .base import KernelFeatures
+from .learned import Learned
+
+__all__ = ["ProductFeatures"]
+
+
+class ProductFeatures(KernelFeatures):
+    r"""The largest products of features of several groups of columns.
+
+    For a product kernel on groups of columns g,
+
+    .. math::
+
+        k(x, y) = \prod_g k_g(x_g, y_g), \qquad
+        z_{c_1, c_2, \dots}(x) = \prod_g z_{g,c_g}(x_g),
+
+    the products of the groups' eigenfunctions are the eigenfunctions of the whole, and their
+    eigenvalues are the products :math:`\prod_g \lambda_{g,c_g}`: the `n_components` largest are
+    used. Rotations act on each group for itself, so that a direction on the globe and a time never
+    mix.
+
+    Parameters
+    ----------
+    groups : list of (columns, features)
+        For each group its columns (numbers, names if X has names, a slice or a mask) and a feature
+        map: `HarmonicFeatures`, whose eigenvalues are known, or any other of this library, whose
+        columns' mean squares stand in for them.
+    n_components : int, default=1024
+        The largest number of columns D; fewer, where there are not so many products above 1e-15
+        of the largest.
+
+    Attributes
+    ----------
+    features_ : list of KernelFeatures
+        The fitted map of each group.
+    columns_ : list of ndarrays
+        The numbers of each group's columns.
+    eigenvalues_ : ndarray of shape (n_columns,)
+        The product of eigenvalues of each column, in descending order.
+    indices_ : ndarray of shape (n_columns, n_groups)
+        The columns of the groups' features that each column is the product of.
+    n_features_in_ : int
+        d.
+
+    Examples
+    --------
+    Points on the globe, with a time:
+
+    >>> import numpy as np
+    >>> import zonal
+    >>> rng = np.random.default_rng(0)
+    >>> place = zonal.datasets.to_sphere(rng.uniform(-90, 90, 100), rng.uniform(-180, 180, 100))
+    >>> X = np.column_stack([place, rng.random(100)])
+    >>> space, time = zonal.Gaussian(0.8), zonal.Matern(2.5, 0.5)
+    >>> features = zonal.ProductFeatures(
+    ...     [
+    ...         ([0, 1, 2], zonal.HarmonicFeatures(space)),
+    ...         ([3], zonal.HarmonicFeatures(time)),
+    ...     ],
+    ...     n_components=512,
+    ... )
+    >>> Z = features.fit_transform(X)
+    >>> K = space(X[:, :3]) * time(X[:, 3:])
+    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.01 * np.linalg.norm(K))
+    True
+    """
+
+    kernel = None
+    random_state = None
+
+    def __init__(self, groups: Any, n_components: int = 1024) -> None:
+        self.groups = groups
+        self.n_components = n_components
+
+    def _resolve_kernel(self, learned: Learned) -> None:
+        """There is no one kernel; each group has its own."""
+
+    def _fit(self, learned: Learned, seed: int) -> int:
+        pairs = self._checked_groups()
+        self.columns_ = [self._columns(columns) for columns, _ in pairs]
+        self.features_ = [clone(features) for _, features in pairs]
+        spectra = []
+        for columns, features in zip(self.columns_, self.features_, strict=True):
+            features.fit(learned.rows[:, columns], sample_weight=learned.weights)
+            spectra.append(_spectrum(features, learned.rows[:, columns], learned.weights))
+        self.eigenvalues_, self._stages = _largest_products(spectra, self.n_components)
+        self.indices_ = _indices(self._stages)
+        return len(self.eigenvalues_)
+
+    def _checked_groups(self) -> list[tuple[Any, KernelFeatures]]:
+        advice = (
+            "groups must be a list of pairs (columns, features) such as "
+            "[([0, 1, 2], zonal.HarmonicFeatures()), ([3], zonal.HarmonicFeatures())]"
+        )
+        try:
+            pairs = [(columns, features) for columns, features in self.groups]
+        except (TypeError, ValueError):
+            raise ValueError(f"groups={self.groups!r}: {advice}.") from None
+        if not pairs:
+            raise ValueError(f"groups is empty: {advice}.")
+        for _, features in pairs:
+            if not isinstance(features, KernelFeatures):
+                raise TypeError(f"{features!r} is not a feature map of zonal: {advice}.")
+        return pairs
+
+    def _columns(self, columns: Any) -> npt.NDArray[np.intp]:
+        """Column numbers of a group, from numbers, names, a slice or a mask."""
+        everything = np.arange(self.n_features_in_)
+        names = [str(name) for name in getattr(self, "feature_names_in_", [])]
+        try:
+            if isinstance(columns, slice):
+                found = everything[columns]
+            else:
+                keys: list[Any] = [columns] if isinstance(columns, str | int) else list(columns)
+                if any(isinstance(key, str) for key in keys):
+                    keys = [names.index(key) for key in keys]
+                found = everything[np.asarray(keys)]
+        except (TypeError, ValueError, IndexError):
+            found = everything[:0]
+        if not len(found) or len(np.unique(found)) < len(found):
+            known = f"names {names}" if names else f"numbers from 0 to {self.n_features_in_ - 1}"
+            raise ValueError(
+                f"columns={columns!r} of ProductFeatures must name at least one column, each only "
+                f"once: X has the {known}."
+            )
+        return found
+
+    def kernel_diag(self, X: Any) -> Array:
+        """k(x, x) of the product of the exact kernels: [n_samples]."""
+        X = self._valid(X)
+        diagonals = [
+            features.kernel_diag(X[:, columns])
+            for columns, features in zip(self.columns_, self.features_, strict=True)
+        ]
+        return np.asarray(np.prod(diagonals, axis=0))
+
+    @property
+    def _width(self) -> int:
+        return sum(features._n_columns + features._width for features in self.features_)
+
+    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        evaluators = [features._evaluator(dtype) for features in self.features_]
+
+        def block(rows: Any, out: Array) -> None:
+            parts = []
+            for evaluate, columns, features in zip(
+                evaluators, self.columns_, self.features_, strict=True
+            ):
+                part = np.empty((rows.shape[0], features._n_columns), dtype)
+                evaluate(rows[:, columns], part)
+                parts.append(part)
+            product = np.ones((rows.shape[0], 1), dtype)
+            for number, (pairs, part) in enumerate(zip(self._stages, parts, strict=True)):
+                last = number == len(parts) - 1
+                target = out if last else np.empty((rows.shape[0], pairs.shape[1]), dtype)
+                multiply_columns(product, part, pairs, target)
+                product = target
+
+        return block
+
+
+def _spectrum(features: KernelFeatures, rows: Any, weights: FloatArray) -> FloatArray:
+    """The eigenvalues of a map's columns, or their mean squares over rows."""
+    known = getattr(features, "eigenvalues_", None)
+    if known is not None:
+        return np.asarray(known)
+    return np.asarray(np.square(features.transform(rows)).T @ (weights / weights.sum()))
+
+
+def _largest_products(
+    spectra: list[FloatArray], n_largest: int
+) -> tuple[FloatArray, list[npt.NDArray[np.int64]]]:
+    """The largest products of one value of each spectrum, found one spectrum at a time.
+
+    A product among the n largest of all has a part among the n largest of the first few.
+
+    Returns
+    -------
+    values : ndarray of shape (at most n_largest,)
+        In descending order.
+    stages : list of ndarrays of shape (2, n_products)
+        For each spectrum, which of the products so far is multiplied with which of its values.
+    """
+    values, stages = np.ones(1), []
+    for spectrum in spectra:
+        outer = np.multiply.outer(values, spectrum).ravel()
+        order = np.argsort(-outer, kind="stable")[:n_largest]
+        order = order[outer[order] > NEGLIGIBLE * outer.max(initial=0.0)]
+        stages.append(np.array(np.divmod(order, len(spectrum)), np.int64))
+        values = outer[order]
+    return values, stages
+
+
+def _indices(stages: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """For every product the value of each spectrum that it is made of: [n_products, n_spectra]."""
+    indices = np.zeros((1, 0), np.int64)
+    for before, value in stages:
+        indices = np.column_stack([indices[before], value])
+    return indices
