@@ -14,9 +14,16 @@ SIGNATURES = {
     "ArcCosine": "(order=1)",
     "NTK": "(depth=2)",
     "Zonal": "(kappa)",
+    "Matern": "(nu=1.5, length_scale=1.0)",
+    "Laplacian": "(length_scale=1.0)",
+    "RationalQuadratic": "(length_scale=1.0, alpha=1.0)",
+    "RotationInvariant": "(f)",
     "GeneralizedZonalKernel": "(dim, radial, max_degree, n_radial)",
     "GegenbauerFeatures": "(kernel='gaussian', n_components=1024, *, max_degree='auto', "
-    "n_radial='auto', radial_basis='auto', directions='auto', center='auto', random_state=None)",
+    "n_radial='auto', radial_basis='auto', directions='auto', center='auto', reduce=None, "
+    "reduced_dim='auto', random_state=None)",
+    "HarmonicFeatures": "(kernel='gaussian', n_components=1024, *, tol=None, radii='data', "
+    "center='auto', reduce=None, reduced_dim='auto', random_state=None)",
     "FourierFeatures": "(kernel='gaussian', n_components=1024, *, orthogonal=False, "
     "random_state=None)",
     "ModifiedFourierFeatures": "(kernel='gaussian', n_components=1024, *, mixture=0.5, "
@@ -32,6 +39,7 @@ SIGNATURES = {
     "radii=None, tol=1e-06)",
     "Gaussian.__call__": "(self, X, Y=None)",
     "Gaussian.diag": "(self, X)",
+    "Gaussian.profile": "(self, r, s, cos)",
     "GeneralizedZonalKernel.expand": "(self, dim, max_degree=None, n_radial=None, "
     "radial_basis='taylor', radii=None, tol=1e-06)",
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
@@ -47,10 +55,26 @@ SIGNATURES = {
     "GaussianProcess": "(features='auto', noise='evidence', *, budget=1024, random_state=None, "
     "verbose=False)",
     "GaussianProcess.predict": "(self, X, return_std=False)",
+    "SphereEncoder": "(latitude='auto', longitude='auto', *, rest='standardize', "
+    "interval=(0.0, 1.0), out_of_range='error')",
     "save": "(model, path)",
     "load": "(path, functions=None)",
     "theory.harmonic_dimension": "(degree, dim)",
     "theory.gegenbauer": "(degree, dim, t)",
+    "theory.statistical_dimension": "(K, lam, *, X=None, method='exact', n_probes=16, "
+    "random_state=None)",
+    "theory.leverage_scores": "(gzk, X, lam, W)",
+    "theory.leverage_bound": "(gzk, radii, lam)",
+    "theory.degree_and_order": "(kernel, dim, radius, n, lam, eps, *, growth=None)",
+    "theory.n_directions": "(gzk, X, lam, eps, delta, rank=None, *, random_state=0)",
+    "theory.n_features": "(kernel, dim, radius, n, lam, eps, delta, *, s_lam=None, growth=None)",
+    "theory.spectral_error": "(K, Z, lam, *, X=None, method='exact', tol=0.01, max_passes=40, "
+    "n_probes=8, random_state=None)",
+    "theory.projection_cost_error": "(K, Z, rank, *, X=None, method='exact', random_state=None)",
+    "theory.ridge_risk_bound": "(K, Z, lam, target, noise, *, X=None, eps=None)",
+    "theory.kmeans_bound": "(eps, gamma=0.0)",
+    "theory.recommend": "(kernel, X, *, lam, eps=0.5, delta=0.1, n_sample=300, n_seeds=3, "
+    "random_state=0)",
     "datasets.to_sphere": "(lat, lon)",
 }
 
@@ -82,3 +106,6 @@ def test_fitted_attributes():
     for name in ("directions_", "max_degree_", "n_radial_", "kernel_", "center_", "expansion_"):
         assert hasattr(features, name)
     assert isinstance(features.expansion_, zonal.GeneralizedZonalKernel)
+    harmonic = zonal.HarmonicFeatures(n_components=8).fit([[0.0, 1.0], [2.0, 3.0], [1.0, 1.0]])
+    for name in ("degrees_", "eigenvalues_", "radial_indices_", "kernel_", "center_"):
+        assert hasattr(harmonic, name)

@@ -117,9 +117,19 @@ LEARNERS = {
         y,
         ridge_output,
     ),
+    "ridge, harmonic": (
+        lambda: zonal.KernelRidge(zonal.HarmonicFeatures(zonal.Matern(), 30), 0.1),
+        y,
+        ridge_output,
+    ),
     "ridge, pipeline": (lambda: zonal.KernelRidge(pipeline()), y, ridge_output),
     "ridge, own pipeline": (
         lambda: zonal.KernelRidge(make_pipeline(FunctionTransformer(np.tanh), features())),
+        y,
+        ridge_output,
+    ),
+    "ridge, encoder": (
+        lambda: zonal.KernelRidge(make_pipeline(zonal.SphereEncoder(0, 1), features())),
         y,
         ridge_output,
     ),
@@ -143,6 +153,13 @@ LEARNERS = {
         cca_output,
     ),
     "process": (lambda: zonal.GaussianProcess(features()), y, process_output),
+    "process, harmonic": (
+        lambda: zonal.GaussianProcess(
+            zonal.HarmonicFeatures(zonal.Gaussian(2.0), 30, reduce="pca", reduced_dim=2)
+        ),
+        y,
+        process_output,
+    ),
     "process of two targets": (lambda: zonal.GaussianProcess(features(), 0.1), Y, process_output),
 }
 learners = pytest.mark.parametrize(("make", "target", "output"), LEARNERS.values(), ids=LEARNERS)
