@@ -189,6 +189,8 @@ class HarmonicFeatures(ReducedFeatures):
                 radii = Distribution.sample(norms, weights, n_nodes)
             else:
                 radii = Distribution.interval(low, high, n_nodes)
+            if low < high:
+                radii = radii.with_ends(low, high)
             modes = MercerModes.until(self.kernel_, self._dim, radii, self._enough, MAX_DEGREE)
             used = np.count_nonzero(modes.values, axis=1).max()
             if 2 * used <= n_nodes or n_nodes >= (most or MIN_NODES):
