@@ -11,6 +11,7 @@ from .baselines import (
 )
 from .gegenbauer import GegenbauerFeatures
 from .harmonic import HarmonicFeatures
+from .learned_metric import LearnedMetric
 from .product import ProductFeatures
 from .scaling import Standardizer
 from .sphere_encoder import SphereEncoder
@@ -21,6 +22,7 @@ __all__ = [
     "GegenbauerFeatures",
     "HarmonicFeatures",
     "KernelFeatures",
+    "LearnedMetric",
     "MaclaurinFeatures",
     "ModifiedFourierFeatures",
     "NystroemFeatures",

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, FloatArray
 from .._validation import canonical, check_count
+from ..dispatch import blockwise, sampled
 from ..engines import map_rows
 from ..kernels import as_kernel
 from ..kernels.slopes import check_coef, dense
@@ -48,6 +49,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self
         """
         self._n_features_out: int | None = None
+        X, sample_weight = sampled(X, sample_weight)
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         check_count("n_components", self.n_components, type(self).__name__)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -60,6 +62,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.kernel_ = as_kernel(self.kernel).resolve(learned.rows, learned.weights)
         self.kernel_.check()
 
+    @blockwise
     def transform(self, X: Any) -> Array:
         """Features of rows.
 
@@ -100,6 +103,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         return self._fill(X, out, None if subtract is None else subtract.astype(X.dtype))
 
+    @blockwise
     def kernel_diag(self, X: Any) -> Array:
         """k(x, x) of the exact kernel at rows, after whatever the map subtracts: [n_samples]."""
         return self.kernel_.diag(self._valid(X))

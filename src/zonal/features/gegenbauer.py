@@ -152,7 +152,13 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         self.max_degree_, self.n_radial_ = self.expansion_.max_degree, self.expansion_.n_radial
         self._check_order(self.n_radial_)
         scheme = best_directions(self._dim) if self.directions == "auto" else self.directions
-        counts = share(self.n_components, self.n_radial_)
+        self._drawn_by = scheme, seed, int(self.n_components)
+        return self._draw()
+
+    def _draw(self) -> int:
+        """Draw the directions, which the seed alone decides; return the number of columns."""
+        scheme, seed, width = self._drawn_by
+        counts = share(width, self.n_radial_)
         self.directions_ = direction_table(scheme, counts[0], self._dim, seed)
         self._groups = _groups(self.directions_, counts, scheme, seed)
         return int(counts.sum())

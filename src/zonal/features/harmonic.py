@@ -25,9 +25,9 @@ __all__ = ["HarmonicFeatures"]
 MAX_COLUMNS = 20_000
 MAX_DEGREE = 4096
 # Radii of the eigenproblem, at least.
-MIN_NODES = 64
-# From here on, as many degrees again that have no column mean that no higher one has.
-MANY_DEGREES = 256
+MIN_NODES = 32
+# From this degree on, a series ends where twice as many degrees have brought no column.
+MANY_DEGREES = 16
 
 
 class HarmonicFeatures(ReducedFeatures):
@@ -180,7 +180,7 @@ class HarmonicFeatures(ReducedFeatures):
     ) -> MercerModes:
         """Eigenfunctions under the distribution of the radii, on as many nodes as they need."""
         # On the line there is one function a column, on the plane one for every two.
-        most = {1: min(max(self.n_components, MIN_NODES), 1024), 2: 2 * MIN_NODES}.get(self._dim)
+        most = {1: min(max(self.n_components, 64), 1024), 2: 128}.get(self._dim, 64)
         n_nodes = MIN_NODES
         while True:
             if low == high:
@@ -192,10 +192,11 @@ class HarmonicFeatures(ReducedFeatures):
             if low < high:
                 radii = radii.with_ends(low, high)
             modes = MercerModes.until(self.kernel_, self._dim, radii, self._enough, MAX_DEGREE)
-            used = np.count_nonzero(modes.values, axis=1).max()
-            if 2 * used <= n_nodes or n_nodes >= (most or MIN_NODES):
+            # A function that oscillates i times needs more than i nodes.
+            used = 1 + self._select(modes)[1].max(initial=0)
+            if 3 * used <= n_nodes or n_nodes >= most or low == high:
                 return modes
-            n_nodes = min(4 * n_nodes, most or MIN_NODES)
+            n_nodes = min(4 * n_nodes, most)
 
     def _enough(self, modes: MercerModes) -> bool:
         """Whether no degree above those that are known can have a column."""

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, FloatArray
+from ..dispatch import blockwise, sampled
 from .learned import Learned, is_sparse
 
 __all__ = ["Standardizer"]
@@ -17,6 +18,11 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Like scikit-learn's ``StandardScaler``, but learnt from at most 10,000 rows chosen by row
     number, so that a stream or a cluster learns the same; sparse input is scaled and not centred.
+
+    Parameters
+    ----------
+    keep : sequence of int, default=()
+        Columns that are left as they are, such as unit vectors.
 
     Attributes
     ----------
@@ -33,8 +39,12 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 1.,  0.]])
     """
 
+    def __init__(self, keep: Any = ()) -> None:
+        self.keep = keep
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn means and standard deviations from (weighted) rows."""
+        X, sample_weight = sampled(X, sample_weight)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         learned = Learned(X, sample_weight)
         self.mean_ = learned.mean()
@@ -44,8 +54,11 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.scale_ = np.where(constant | (deviation == 0), 1.0, deviation)
         if is_sparse(X):
             self.mean_ = np.zeros_like(self.mean_)
+        kept = np.asarray(self.keep, dtype=int)
+        self.mean_[kept], self.scale_[kept] = 0.0, 1.0
         return self
 
+    @blockwise
     def transform(self, X: Any) -> Array:
         """Scale rows."""
         check_is_fitted(self)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 from .._typing import Array, FloatArray
 from .._validation import check_choice
 from ..datasets.sphere import to_sphere
+from ..dispatch import blockwise, sampled
 from .scaling import Standardizer
 
 __all__ = ["SphereEncoder"]
@@ -110,6 +111,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        X, sample_weight = sampled(X, sample_weight)
         X = self._valid(X, reset=True)
         name = type(self).__name__
         check_choice("rest", self.rest, ("standardize", "interval", "passthrough", "drop"), name)
@@ -138,6 +140,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         self.center_, self.scale_ = center[self.rest_], scale[self.rest_]
         return self
 
+    @blockwise
     def transform(self, X: Any) -> Array:
         """Points of the sphere, then the other columns.
 

@@ -33,9 +33,10 @@ __all__ = ["MercerModes", "ModeFunctions", "OptimalRadial"]
 # Eigenvalues below this share of the largest are rounding.
 NEGLIGIBLE = 1e-15
 # Grids of radii for interpolation: until it is this accurate, or this long. (On the line a kernel
-# may need hundreds of functions that oscillate, and quadrature costs nothing.)
+# may need hundreds of functions that oscillate, and quadrature costs nothing. Rough kernels are
+# never known to many digits, and dear.)
 GRID, GRID_TOL = 129, 1e-8
-MAX_GRID, MAX_GRID_LINE = 513, 4097
+MAX_GRID, MAX_GRID_ROUGH, MAX_GRID_LINE = 513, 257, 4097
 # New rows may lie a little outside of the radii that were seen: the table reaches this much beyond.
 MARGIN = 0.1
 # Rows of k_ℓ(r, ·) for all degrees that are held at once.
@@ -97,7 +98,9 @@ class ModeFunctions:
         margin = MARGIN * (high - low)
         low, high = max(low - margin, 0.0), high + margin
         table = values(np.linspace(low, high, GRID))
-        while len(table) < (MAX_GRID if dim > 1 else MAX_GRID_LINE):
+        rough = any(term.slow for term in kernel.terms())
+        longest = MAX_GRID_LINE if dim == 1 else MAX_GRID_ROUGH if rough else MAX_GRID
+        while len(table) < longest:
             finer = np.linspace(low, high, 2 * len(table) - 1)
             between = values(finer[1::2])
             error = np.abs(interpolate(finer[1::2], low, high, table) - between).max(axis=0)

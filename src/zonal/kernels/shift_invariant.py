@@ -94,9 +94,10 @@ class ShiftInvariantKernel(Kernel):
 
 def _distance(r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
     """‖x - y‖ from both norms and the cosine."""
-    # ‖x - y‖² = (r - s)² + 2rs (1 - cos); hypot and the roots keep squares from overflowing.
-    across = np.sqrt(r) * np.sqrt(s) * np.sqrt(np.maximum(2 * (1 - np.asarray(cos)), 0.0))
-    return np.asarray(np.hypot(r - s, across))
+    # ‖x - y‖² = (r - s)² + 2rs (1 - cos), without cancellation. (hypot would be four times slower,
+    # and quadrature spends its time here; squares overflow only beyond norms of 1e150.)
+    across = np.asarray(r) * np.asarray(s) * np.maximum(2 * (1 - np.asarray(cos)), 0.0)
+    return np.asarray(np.sqrt(np.square(r - s) + across))
 
 
 def accurate_distances(rows: Any, others: Any) -> FloatArray:

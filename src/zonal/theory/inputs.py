@@ -102,7 +102,7 @@ def kernel_matrix(K: Any, X: Any, owner: str) -> tuple[FloatArray, FloatArray]:
         )
     matrix = (matrix + matrix.T) / 2
     values = np.asarray(eigvalsh(matrix))
-    if values[0] < -len(values) * rounding * scale:
+    if values[0] < -len(values) * rounding * max(scale, values[-1]):
         raise ValueError(
             f"K is not positive semi-definite: its smallest eigenvalue is {values[0]:.3g} and its "
             f"largest {values[-1]:.3g}. {owner} needs the matrix of a positive definite kernel."

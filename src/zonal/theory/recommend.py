@@ -244,7 +244,7 @@ def _maps() -> list[Any]:
         member
         for member in members
         if isinstance(member, type)
-        and hasattr(member, "transform")
+        and issubclass(member, feature_maps.KernelFeatures)
         and {"kernel", "n_components"} <= set(inspect.signature(member).parameters)
     ]
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..._typing import Array, FloatArray
 from ..._validation import canonical, check_choice, check_count
+from ...dispatch import blockwise, sampled
 from ...kernels import Kernel, as_kernel
 from ..base import KernelFeatures
 from ..learned import Learned
@@ -119,7 +120,8 @@ class NystroemFeatures(KernelFeatures):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            Rows. A median bandwidth comes from at most 10,000 of them, chosen by row number.
+            Rows. A median bandwidth comes from at most 10,000 of them, chosen by row number; of
+            Dask collections and streams the landmarks too.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows; a row of weight 2 counts as two rows.
@@ -129,6 +131,7 @@ class NystroemFeatures(KernelFeatures):
         self
         """
         self._n_features_out: int | None = None
+        X, sample_weight = sampled(X, sample_weight)
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         name = type(self).__name__
         check_count("n_components", self.n_components, name)
@@ -168,6 +171,7 @@ class NystroemFeatures(KernelFeatures):
         self.eigenvalues_, self._whitening = whitening(self.kernel_, self.landmarks_)
         return len(self.eigenvalues_)
 
+    @blockwise
     def kernel_diag(self, X: Any) -> Array:
         """k(x, x) of the exact kernel at rows: [n_samples]."""
         X = self._valid(X)

@@ -1,0 +1,130 @@
+"""The candidates: kernels of several widths, and the maps that can carry them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..features import (
+    FourierFeatures,
+    GegenbauerFeatures,
+    HarmonicFeatures,
+    NystroemFeatures,
+    ProductFeatures,
+)
+from ..features.learned import is_sparse
+from ..kernels import Gaussian, Kernel, Laplacian, Matern
+from ..polynomials import harmonic_dimension
+
+__all__ = ["FAMILIES", "WIDTHS", "Candidate", "Scales", "maps_for", "scout_for"]
+
+FAMILIES = ("gaussian", "matern 5/2", "matern 3/2", "laplacian")
+#: Length scales that are tried, in units of the median distance.
+WIDTHS = (2.0, 1.0, 0.5, 0.25, 0.12, 0.06)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The median distances of the whole rows, and of a sphere and the other columns."""
+
+    whole: float
+    sphere: float = 1.0
+    rest: float = 1.0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One choice: kernel family, length scale and feature map.
+
+    Attributes
+    ----------
+    family : str
+        The kernel family.
+    width : float
+        The length scale in units of the median distance.
+    map : str
+        The feature map.
+    rest_width : float or None
+        For products: the length scale of the columns beside the sphere.
+    metric : bool
+        Whether the columns are first mapped by a learned metric.
+    """
+
+    family: str
+    width: float
+    map: str
+    rest_width: float | None = None
+    metric: bool = False
+
+    def on(self, name: str) -> "Candidate":
+        """The same kernel on another map."""
+        return replace(self, map=name)
+
+    def neighbours(self) -> Iterator["Candidate"]:
+        """The same with a length scale that is a little smaller or larger."""
+        for factor in (2**-0.5, 2**0.5):
+            yield replace(self, width=self.width * factor)
+            if self.rest_width is not None:
+                yield replace(self, rest_width=self.rest_width * factor)
+
+    def features(
+        self,
+        n_components: int,
+        scales: Scales,
+        sphere: npt.NDArray[np.intp] | None,
+        dim: int,
+        seed: int,
+    ) -> Any:
+        """The feature map, not fitted."""
+        if self.map == "product":
+            assert sphere is not None
+            assert self.rest_width is not None
+            rest = np.setdiff1d(np.arange(dim), sphere)
+            groups = [
+                (sphere.tolist(), _kernel(self.family, self.width * scales.sphere)),
+                (rest.tolist(), _kernel(self.family, self.rest_width * scales.rest)),
+            ]
+            return ProductFeatures(
+                [(columns, HarmonicFeatures(kernel, n_components)) for columns, kernel in groups],
+                n_components,
+            )
+        kernel = _kernel(self.family, self.width * scales.whole)
+        seeded: dict[str, Any] = {"n_components": n_components, "random_state": seed}
+        if self.map == "harmonic":
+            return HarmonicFeatures(kernel, n_components)
+        if self.map == "gegenbauer":
+            return GegenbauerFeatures(kernel, **seeded)
+        if self.map == "fourier":
+            return FourierFeatures(kernel, orthogonal=True, **seeded)
+        sampling = "uniform" if self.map == "nystroem, uniform" else "recursive"
+        return NystroemFeatures(kernel, sampling=sampling, **seeded)
+
+
+def _kernel(family: str, length_scale: float) -> Kernel:
+    if family == "gaussian":
+        return Gaussian(length_scale)
+    if family == "laplacian":
+        return Laplacian(length_scale)
+    return Matern({"matern 5/2": 2.5, "matern 3/2": 1.5}[family], length_scale)
+
+
+def scout_for(dim: int, n_components: int, sparse: bool) -> str:
+    """The cheap map that stands for all others while kernels are compared.
+
+    Harmonics, where at least degree 4 fits; else landmarks.
+    """
+    fits = sum(harmonic_dimension(ell, dim) for ell in range(5)) <= n_components
+    return "harmonic" if fits and not sparse else "nystroem, uniform"
+
+
+def maps_for(rows: Any, n_components: int) -> list[str]:
+    """The maps that are tried in the last round."""
+    dim = rows.shape[1]
+    maps = ["nystroem, uniform", "nystroem", "fourier"]
+    if dim + 1 <= n_components and not is_sparse(rows):
+        maps.append("harmonic")
+        if dim <= 12:
+            maps.append("gegenbauer")
+    return maps

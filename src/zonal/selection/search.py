@@ -1,0 +1,257 @@
+"""Successive halving: many kernels cheaply, the best of them at full width."""
+
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._typing import FloatArray
+from ..features.learned import is_sparse
+from ..features.learned_metric import LearnedMetric
+from ..kernels import TruncationWarning
+from ..kernels.bandwidth import median_distance
+from .candidates import FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
+from .pilot import Pilot
+from .structure import prepare
+
+__all__ = ["MIN_ROWS", "select_features"]
+
+#: With fewer rows there is nothing to choose by: the default is used.
+MIN_ROWS = 300
+# Above this many columns neither distances nor gradients say much; the metric is not tried.
+MAX_METRIC_COLUMNS = 1000
+# From this round on candidates have their full width, and their errors those of all rows.
+FULL_WIDTH = 3
+# How many kernels survive the first and the second round.
+SURVIVORS = 8, 3
+
+
+def select_features(
+    X: Any,
+    targets: FloatArray,
+    weights: FloatArray,
+    *,
+    n_components: int,
+    n_rows: int,
+    y: Any = None,
+    seed: int = 0,
+    verbose: bool = False,
+) -> tuple[Pipeline, list[dict[str, Any]]]:
+    """The features with the smallest error on a pilot sample, fitted.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or frame of shape (n, d)
+        The pilot.
+    targets : ndarray of shape (n, t)
+        What is predicted: numbers, or indicators of classes.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    n_components : int
+        The width D of the features.
+    n_rows : int
+        The number of rows of the whole data.
+    y : array-like of shape (n,), optional
+        The targets as they were given, for the learned metric.
+    seed : int
+        The seed of whatever is random.
+    verbose : bool
+        Whether every trial is printed.
+
+    Returns
+    -------
+    features : Pipeline
+        Scaling, the learned metric if it was chosen, the feature map; fitted to the pilot.
+    records : list of dict
+        What was tried, in this order.
+    """
+    step, rows, sphere = prepare(X, weights)
+    spread = targets.std(axis=0)
+    pilot = Pilot(rows, targets / np.where(spread > 0, spread, 1.0), weights, n_rows)
+    search = _Search(pilot, sphere, n_components, seed, verbose)
+    best, error = search.run()
+    metric = None
+    if not is_sparse(rows) and not (sphere is not None and rows.shape[1] == 3):
+        metric, best = search.try_metric(best, error, targets if y is None else y)
+    steps: list[tuple[str, Any]] = [] if step is None else [("scale", step)]
+    if metric is not None:
+        steps.append(("metric", metric))
+    steps.append(("features", search.fitted(best)))
+    search.mark(best)
+    return Pipeline(steps), search.records
+
+
+class _Search:
+    """Trials on one pilot, with a record of each."""
+
+    def __init__(
+        self, pilot: Pilot, sphere: Any, n_components: int, seed: int, verbose: bool
+    ) -> None:
+        self.sphere, self.n_components = sphere, n_components
+        self.seed, self.verbose = seed, verbose
+        self.records: list[dict[str, Any]] = []
+        self._use(pilot)
+
+    def _use(self, pilot: Pilot) -> None:
+        self.pilot = pilot
+        self.dim = pilot.rows.shape[1]
+        self.scales = Scales(median_distance(pilot.rows, pilot.weights))
+        if self.sphere is not None and self.dim > 3:
+            rest = np.setdiff1d(np.arange(self.dim), self.sphere)
+            parts = (
+                median_distance(pilot.rows[:, columns], pilot.weights)
+                for columns in (self.sphere, rest)
+            )
+            self.scales = Scales(self.scales.whole, *parts)
+
+    def run(self) -> tuple[Candidate, float]:
+        """Three rounds: all kernels, the better ones, the best on every map."""
+        n_pilot = self.pilot.rows.shape[0]
+        scout = scout_for(self.dim, self.n_components, is_sparse(self.pilot.rows))
+        first = [Candidate(family, width, scout) for family in FAMILIES for width in WIDTHS]
+        if self.sphere is not None and self.dim > 3:
+            first += [
+                Candidate(family, width, "product", rest_width)
+                for family in ("gaussian", "matern 3/2")
+                for width in WIDTHS[1:]
+                for rest_width in (2.0, 0.7, 0.25)
+            ]
+        quarter = max(self.n_components // 4, 16)
+        survivors = self._best(first, 1, quarter, n_pilot // 2)[: SURVIVORS[0]]
+        # A narrow kernel needs many columns to be of use: they get a second chance.
+        narrower = {replace(c, width=c.width / 2) for c, _ in survivors[:2]}
+        second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
+        half = max(self.n_components // 2, 16)
+        survivors = self._best(second, 2, half, n_pilot)[: SURVIVORS[1]]
+        ranked = self._on_maps([candidate for candidate, _ in survivors])
+        near = list(ranked[0][0].neighbours())
+        ranked = sorted(ranked + self._best(near, 4, self.n_components, n_pilot), key=_error)
+        return ranked[0]
+
+    def _on_maps(self, candidates: list[Candidate]) -> list[tuple[Candidate, float]]:
+        """The first candidate on every map, the others on the best two of them."""
+        n_pilot = self.pilot.rows.shape[0]
+        plain = [c for c in candidates if c.map != "product"]
+        ranked = self._best(
+            [c for c in candidates if c.map == "product"], 3, self.n_components, n_pilot
+        )
+        maps = maps_for(self.pilot.rows, self.n_components)
+        for candidate in plain:
+            tried = self._best([candidate.on(m) for m in maps], 3, self.n_components, n_pilot)
+            maps = [c.map for c, _ in tried[:2]]
+            ranked += tried
+        return sorted(ranked, key=_error)
+
+    def try_metric(
+        self, best: Candidate, error: float, y: Any
+    ) -> tuple[LearnedMetric | None, Candidate]:
+        """Learn a metric and see whether the best candidates are better with it."""
+        if self.dim < 2 or self.dim > MAX_METRIC_COLUMNS:
+            return None, best
+        plain, start = self.pilot, time.perf_counter()
+        metric = LearnedMetric(random_state=self.seed)
+        metric.fit(plain.rows, y, sample_weight=plain.weights)
+        if self.verbose:
+            print(f"learned metric: {time.perf_counter() - start:.2f} s")
+        if metric.best_iteration_ == 0:
+            return None, best
+        sphere, self.sphere = self.sphere, None
+        self._use(plain.with_rows(metric.transform(plain.rows)))
+        n_pilot = plain.rows.shape[0]
+        families = dict.fromkeys((best.family, "matern 3/2", "laplacian"))
+        kernels = [
+            Candidate(family, width, "nystroem, uniform", metric=True)
+            for family in families
+            for width in WIDTHS[:5]
+        ]
+        half = max(self.n_components // 2, 16)
+        top = self._best(kernels, 2, half, n_pilot)[:2]
+        ranked = self._on_maps([candidate for candidate, _ in top])
+        near = list(ranked[0][0].neighbours())
+        ranked = sorted(ranked + self._best(near, 4, self.n_components, n_pilot), key=_error)
+        if ranked[0][1] < error:
+            return metric, ranked[0][0]
+        self.sphere = sphere
+        self._use(plain)
+        return None, best
+
+    def fitted(self, candidate: Candidate) -> Any:
+        """The map of the chosen candidate, fitted to the pilot."""
+        features = self._features(candidate, self.n_components)
+        with _quiet():
+            return features.fit(self.pilot.rows, sample_weight=self.pilot.weights)
+
+    def _features(self, candidate: Candidate, n_components: int) -> Any:
+        return candidate.features(n_components, self.scales, self.sphere, self.dim, self.seed)
+
+    def _best(
+        self, candidates: list[Candidate], round_: int, n_components: int, n_pilot: int
+    ) -> list[tuple[Candidate, float]]:
+        """Candidates with their errors, the best first."""
+        pilot = self.pilot.part(n_pilot)
+        results = []
+        for candidate in candidates:
+            start = time.perf_counter()
+            with _quiet():
+                features = self._features(candidate, n_components)
+                error = pilot.error(features, extrapolate=round_ >= FULL_WIDTH)
+            results.append((candidate, error))
+            seconds = time.perf_counter() - start
+            self._record(round_, candidate, n_components, error, seconds)
+        return sorted(results, key=_error)
+
+    def _record(
+        self,
+        round_: int,
+        candidate: Candidate,
+        n_components: int,
+        error: float,
+        seconds: float,
+    ) -> None:
+        record = {
+            "round": round_,
+            "kernel": candidate.family,
+            "width": candidate.width,
+            "rest_width": candidate.rest_width,
+            "metric": candidate.metric,
+            "features": candidate.map,
+            "columns": n_components,
+            "error": error,
+            "seconds": seconds,
+            "chosen": False,
+        }
+        self.records.append(record)
+        if self.verbose:
+            rest = f" x {candidate.rest_width:.3g}" if candidate.rest_width else ""
+            name = f"{candidate.family} {candidate.width:.3g}{rest}, {candidate.map}"
+            metric = ", learned metric" if candidate.metric else ""
+            print(f"round {round_}: {name}{metric}: error {error:.4g}, {seconds:.2f} s")
+
+    def mark(self, candidate: Candidate) -> None:
+        """Note the candidate that was chosen in its last trial."""
+        key = (candidate.family, candidate.width, candidate.rest_width, candidate.map)
+        for record in reversed(self.records):
+            names = ("kernel", "width", "rest_width", "features")
+            if key == tuple(record[name] for name in names) and (
+                record["metric"] == candidate.metric
+            ):
+                record["chosen"] = True
+                return
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Candidates that are of no use need no warning: their error tells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TruncationWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def _error(result: tuple[Candidate, float]) -> float:
+    return result[1]

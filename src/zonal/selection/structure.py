@@ -1,0 +1,67 @@
+"""What the columns of a table are: a sphere, a sphere and others, or just numbers."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from .._validation import norms_agree, row_norms
+from ..features.learned import is_sparse
+from ..features.scaling import Standardizer
+from ..features.sphere_encoder import SphereEncoder
+
+__all__ = ["find_sphere", "prepare"]
+
+
+def find_sphere(rows: Any) -> npt.NDArray[np.intp] | None:
+    """The first three neighbouring columns that are unit vectors in every row, if there are any."""
+    if is_sparse(rows) or len(rows) < 2:
+        return None
+    for first in range(rows.shape[1] - 2):
+        norms = row_norms(rows[:, first : first + 3])
+        # A coordinate that never changes is no sphere.
+        spread = np.ptp(rows[:, first : first + 3], axis=0)
+        if norms_agree(norms) and abs(norms[0] - 1) < 1e-5 and (spread > 0.1).all():
+            return np.arange(first, first + 3)
+    return None
+
+
+def prepare(X: Any, weights: Any) -> tuple[BaseEstimator | None, Any, npt.NDArray[np.intp] | None]:
+    """Columns on a common scale.
+
+    A frame with columns named latitude and longitude (in degrees) is turned into points of the
+    sphere; unit vectors stay as they are; everything else is standardised.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or frame of shape (n, d)
+        Rows of the pilot.
+    weights : ndarray of shape (n,)
+
+    Returns
+    -------
+    step : fitted transformer or None
+        None where nothing has to be done.
+    rows : ndarray or CSR matrix
+        The rows after it.
+    sphere : ndarray of shape (3,) or None
+        The columns of the rows that are unit vectors.
+    """
+    if hasattr(X, "columns"):
+        encoder = SphereEncoder()
+        try:
+            encoder.fit(X, sample_weight=weights)
+            rows = encoder.transform(X)
+        except ValueError:  # no such names, or the numbers under them are not degrees
+            pass
+        else:
+            return encoder, np.asarray(rows), np.arange(3)
+    values = np.asarray(X, dtype=np.float64) if hasattr(X, "columns") else X
+    sphere = find_sphere(values)
+    if sphere is not None and values.shape[1] == 3:
+        return None, values, sphere
+    if sphere is None and not is_sparse(values) and norms_agree(row_norms(values)):
+        return None, values, None
+    step = Standardizer(keep=() if sphere is None else tuple(sphere.tolist()))
+    return step.fit(X, sample_weight=weights), step.transform(X), sphere

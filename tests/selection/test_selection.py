@@ -1,0 +1,141 @@
+"""The automatic choice: what it finds, what it records, and where it does not choose."""
+
+import numpy as np
+import pytest
+
+import zonal
+from zonal.polynomials import uniform_sphere
+from zonal.selection.candidates import Candidate, Scales
+from zonal.selection.pilot import Pilot
+from zonal.selection.structure import find_sphere, prepare
+from zonal.selection.table import Records
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Columns in very different units; the target depends on two of three."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (900, 3)) * [1.0, 1e4, 1e-3] + [0.0, 5e4, 2.0]
+    y = np.sin(3 * X[:, 0]) * np.cos((X[:, 1] - 5e4) / 4e3) + 0.05 * rng.standard_normal(900)
+    return X[:700], y[:700], X[700:], y[700:]
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    return zonal.KernelRidge(budget=128, random_state=0).fit(*table[:2])
+
+
+def test_raw_columns_of_mixed_units(table, model):
+    X, y = table[2:]
+    assert np.mean((model.predict(X) - y) ** 2) < 0.01  # four times the noise; y has 0.25
+
+
+def test_table_of_what_was_tried(model):
+    table = model.selection_
+    assert {"kernel", "features", "width", "columns", "error", "seconds"} <= set(table.columns)
+    assert table["chosen"].sum() == 1
+    last = table[(table["columns"] == 128)]
+    assert table.loc[table["chosen"], "error"].item() <= last["error"].min() + 1e-12
+    assert table._repr_html_()
+
+
+def test_same_seed_same_choice(table, model):
+    again = zonal.KernelRidge(budget=128, random_state=0).fit(*table[:2])
+    np.testing.assert_array_equal(again.predict(table[2]), model.predict(table[2]))
+
+
+def test_save_and_load(table, model, tmp_path):
+    zonal.save(model, tmp_path / "auto.zonal")
+    loaded = zonal.load(tmp_path / "auto.zonal")
+    np.testing.assert_array_equal(loaded.predict(table[2]), model.predict(table[2]))
+    assert len(loaded.selection_) == len(model.selection_)
+
+
+def test_sphere_and_time_are_recognised():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.random(800) * 40, uniform_sphere(800, 3, rng)])
+    assert find_sphere(X).tolist() == [1, 2, 3]
+    assert find_sphere(rng.standard_normal((50, 4))) is None
+    step, rows, sphere = prepare(X, np.ones(800))
+    np.testing.assert_array_equal(rows[:, sphere], X[:, 1:])
+    assert abs(rows[:, 0].std() - 1) < 1e-6
+    y = X[:, 3] * np.sin(X[:, 0] / 8)
+    model = zonal.KernelRidge(budget=128, random_state=0).fit(X[:600], y[:600])
+    assert model.score(X[600:], y[600:]) > 0.98
+    assert "product" in set(model.selection_["features"])
+    assert step is not None
+
+
+def test_frames_with_latitude_and_longitude():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    frame = pandas.DataFrame({"lat": rng.uniform(-90, 90, 500), "lon": rng.uniform(-180, 180, 500)})
+    y = np.sin(np.radians(frame["lat"].to_numpy()))
+    model = zonal.KernelRidge(budget=64, random_state=0).fit(frame, y)
+    assert isinstance(model.features_.steps[0][1], zonal.SphereEncoder)
+    assert model.score(frame, y) > 0.999
+
+
+def test_classes(table):
+    X, y = table[:2]
+    labels = np.where(y > 0, "high", "low")
+    model = zonal.KernelRidgeClassifier(budget=128, random_state=0).fit(X, labels)
+    assert model.score(table[2], np.where(table[3] > 0, "high", "low")) > 0.9
+
+
+def test_too_few_rows_use_the_default(table):
+    model = zonal.KernelRidge(budget=32, random_state=0).fit(table[0][:100], table[1][:100])
+    with pytest.raises(AttributeError, match="too few rows"):
+        _ = model.selection_
+    assert np.isfinite(model.predict(table[2])).all()
+
+
+def test_error_is_that_of_ridge_regression_on_the_split():
+    """Against scikit-learn on the same rows, at the best alpha of the same grid."""
+    from sklearn.linear_model import Ridge
+
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((400, 2))
+    y = np.sin(X[:, :1]) + 0.1 * rng.standard_normal((400, 1))
+    pilot = Pilot(X, y, np.ones(400), 400)
+    features = zonal.HarmonicFeatures(zonal.Gaussian(1.0), 40)
+    found = pilot.error(features, extrapolate=False)
+    Z, train = features.transform(X), pilot.folds < 2
+    centred = Z[train] - Z[train].mean(axis=0)
+    scale = np.square(Z[train]).sum() / Z.shape[1]
+    held_out, target = Z[~train] - Z[train].mean(axis=0), y[train].ravel()
+    errors = [
+        np.mean((Ridge(alpha=a).fit(centred, target).predict(held_out) - y[~train].ravel()) ** 2)
+        for a in scale * np.geomspace(1e-10, 1, 20)
+    ]
+    assert found == pytest.approx(min(errors), rel=1e-6)
+
+
+def test_extrapolated_error_is_smaller_and_has_a_floor():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((300, 3)), rng.standard_normal((300, 1))
+    many = Pilot(X, y, np.ones(300), 10**6)
+    features = Candidate("gaussian", 0.5, "fourier").features(64, Scales(2.0), None, 3, 0)
+    plain, continued = (many.error(features, extrapolate=e) for e in (False, True))
+    assert plain / 2 <= continued <= plain
+
+
+def test_records_show_themselves_without_pandas():
+    html = Records([{"kernel": "<matern>", "error": 0.123456}])._repr_html_()
+    assert "&lt;matern&gt;" in html
+    assert "0.1235" in html
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X, y: (np.column_stack([X, np.ones(len(X))]), y),  # a constant column
+        lambda X, y: (np.repeat(X[:100], 7, axis=0), np.repeat(y[:100], 7)),  # duplicates
+        lambda X, y: (X, y + 1e6 * (np.arange(len(y)) == 5)),  # a heavy tail
+        lambda X, y: (X, np.full(len(y), 2.5)),  # a constant target
+    ],
+)
+def test_degenerate_data(table, change):
+    X, y = change(*table[:2])
+    model = zonal.KernelRidge(budget=48, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X[:50])).all()
