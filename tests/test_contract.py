@@ -55,6 +55,8 @@ SIGNATURES = {
     "GaussianProcess": "(features='auto', noise='evidence', *, budget=1024, random_state=None, "
     "verbose=False)",
     "GaussianProcess.predict": "(self, X, return_std=False)",
+    "LearnedMetric": "(kernel='matern', n_iterations=4, diagonal=False, *, n_components=1024, "
+    "max_rows=10000, standardize=True, task='auto', random_state=None)",
     "SphereEncoder": "(latitude='auto', longitude='auto', *, rest='standardize', "
     "interval=(0.0, 1.0), out_of_range='error')",
     "save": "(model, path)",

@@ -133,6 +133,13 @@ LEARNERS = {
         y,
         ridge_output,
     ),
+    "ridge, learned metric": (
+        lambda: zonal.KernelRidge(
+            make_pipeline(zonal.LearnedMetric(n_components=40, random_state=0), features())
+        ),
+        y,
+        ridge_output,
+    ),
     "classifier": (lambda: zonal.KernelRidgeClassifier(features()), LABELS, classifier_output),
     "classifier, objects": (
         lambda: zonal.KernelRidgeClassifier(features(), 0.1),

@@ -6,6 +6,7 @@ The library reads in the order of the theory:
 - `zonal.kernels`: kernels, exact and expanded as generalized zonal kernels;
 - `zonal.features`: feature maps, as scikit-learn transformers;
 - `zonal.learners`: regression, classification, clustering, components, in one pass;
+- `zonal.streaming`, `zonal.distributed`: more rows than fit into memory, or one machine;
 - `zonal.theory`: the paper's quantities as functions;
 - `zonal.datasets`: real data to try it on.
 """
@@ -16,6 +17,7 @@ from .features import (
     FourierFeatures,
     GegenbauerFeatures,
     HarmonicFeatures,
+    LearnedMetric,
     MaclaurinFeatures,
     ModifiedFourierFeatures,
     NystroemFeatures,
@@ -47,12 +49,14 @@ from .learners import (
     KernelRidgeClassifier,
 )
 from .persistence import load, save
+from .streaming import Checkpoint, stream
 
 __version__ = "0.1.0"
 
 __all__ = [
     "NTK",
     "ArcCosine",
+    "Checkpoint",
     "DotProduct",
     "Exponential",
     "FastFoodFeatures",
@@ -68,6 +72,7 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeClassifier",
     "Laplacian",
+    "LearnedMetric",
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",
@@ -83,5 +88,6 @@ __all__ = [
     "datasets",
     "load",
     "save",
+    "stream",
     "theory",
 ]

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,10 @@ from sklearn.utils.validation import (
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..engines import ordered_map
-from ..features import KernelFeatures, Standardizer
+from ..features import KernelFeatures, LearnedMetric, SphereEncoder, Standardizer
 from ..features.automatic import automatic_features
 from ..rows import sample_rows
+from ..selection.table import selection_table
 from .chain import features_gradient
 from .moments import Moments
 from .progress import progress
@@ -41,6 +42,7 @@ _PRIVATE_STATE = frozenset(
         "_components",
         "_done",
         "_posterior",
+        "_selection",
         "_single",
         "_solution",
         "_stream",
@@ -95,8 +97,10 @@ class Learner(BaseEstimator):
             _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
         )
 
-    def _fit_features(self, X: Any, y: Any, weight: FloatArray | None) -> Any:
-        """A fitted copy of the features."""
+    def _fit_features(
+        self, X: Any, y: Any, weight: FloatArray | None, targets: FloatArray | None = None
+    ) -> Any:
+        """A fitted copy of the features, or those chosen for the targets [n, t]."""
         if isinstance(self.features, str):
             if self.features != "auto":
                 raise ValueError(
@@ -104,6 +108,9 @@ class Learner(BaseEstimator):
                     "zonal.GegenbauerFeatures()."
                 )
             check_count("budget", self.budget, type(self).__name__)
+            chosen = self._chosen_features(X, y, weight, targets)
+            if chosen is not None:
+                return chosen
             features = automatic_features(self.budget)
         elif hasattr(self.features, "fit") and hasattr(self.features, "transform"):
             features = clone(self.features)
@@ -114,6 +121,46 @@ class Learner(BaseEstimator):
             )
         _seed(features, self.random_state)
         return features.fit(X, y, **_weight_arguments(features, weight))
+
+    def _chosen_features(
+        self, X: Any, y: Any, weight: FloatArray | None, targets: FloatArray | None
+    ) -> Any:
+        """Features chosen on a pilot sample and fitted to it; None where nothing can be chosen."""
+        from ..selection.search import MIN_ROWS, select_features  # which uses learners' machinery
+
+        n_rows = _num_samples(X)
+        counting = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
+        if targets is None or len(counting) < MIN_ROWS or not np.ptp(targets, axis=0).any():
+            return None
+        pilot = counting[sample_rows(len(counting))]
+        features, self._selection = select_features(
+            _safe_indexing(X, pilot),
+            targets[pilot].astype(np.float64),
+            np.ones(len(pilot)) if weight is None else weight[pilot],
+            n_components=self.budget,
+            n_rows=getattr(self, "_n_rows_ahead", len(counting)),  # of which these are a sample
+            y=_safe_indexing(y, pilot),
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            verbose=self.verbose,
+        )
+        return features
+
+    @property
+    def selection_(self) -> Any:
+        """What ``features="auto"`` tried, as a table: a pandas frame where pandas is installed."""
+        self._check_fitted()
+        if not hasattr(self, "_selection"):
+            raise AttributeError(
+                "Nothing was chosen: features were given, there are no targets, or too few rows."
+            )
+        return selection_table(self._selection)
+
+    def _fit_blocks(self, X: Any, y: Any, weight: Any, checkpoint: Any) -> Self:
+        """Fit to rows in blocks, on a cluster or one after the other."""
+        from ..streaming.fit import fit_moments
+
+        fit_moments(self, X, y, weight, checkpoint)
+        return self
 
     def _transform(self, X: Any, features: Any = None) -> Array:
         """Features of a few rows, dense: [n, D]."""
@@ -259,7 +306,8 @@ def _rows(X: Any, rows: slice) -> Any:
 def _is_ours(features: Any) -> bool:
     """Whether features may be evaluated in several threads at once."""
     steps = [step for _, step in features.steps] if isinstance(features, Pipeline) else [features]
-    return all(isinstance(step, KernelFeatures | Standardizer) for step in steps)
+    ours = KernelFeatures | Standardizer | SphereEncoder | LearnedMetric
+    return all(isinstance(step, ours) for step in steps)
 
 
 def _seed(features: Any, random_state: Any) -> None:

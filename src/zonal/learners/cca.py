@@ -13,6 +13,7 @@ from sklearn.utils.validation import (
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, check_positive
+from ..dispatch import blockwise, is_many
 from .base import Learner, _rows
 from .moments import Moments
 from .progress import progress
@@ -85,7 +86,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
         """Find the directions.
 
         Parameters
@@ -93,12 +94,16 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
             The first view.
         y : array-like of shape (n_samples, n_other_features) or (n_samples,)
-            The second view, Y.
+            The second view, Y, unless X yields it.
+        checkpoint : path-like or Checkpoint, optional
+            As in `KernelRidge`, and so are Dask collections and streams of blocks as X.
 
         Returns
         -------
         self
         """
+        if checkpoint is not None or is_many(X):
+            return self._fit_blocks(X, y, None, checkpoint)
         self._reset()
         self.partial_fit(X, y)
         self._solve()
@@ -132,6 +137,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         self._done = True
         return self
 
+    @blockwise
     def transform(self, X: Any, y: Any = None) -> Any:
         """Canonical variates of X, or of X and Y.
 

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .._typing import Array
+from ..dispatch import blockwise, is_many
 from .ridge import RidgeLearner
 
 __all__ = ["KernelRidgeClassifier"]
@@ -55,22 +56,28 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Fit to all rows.
 
         Parameters
         ----------
         X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows.
+            Rows; or as in `KernelRidge` a Dask collection or a stream of blocks.
         y : array-like of shape (n_samples,)
-            Labels.
+            Labels, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
             Weights; a row of weight 2 counts as two rows.
+        checkpoint : path-like or Checkpoint, optional
+            As in `KernelRidge`.
 
         Returns
         -------
         self
         """
+        if checkpoint is not None or is_many(X):
+            return self._fit_blocks(X, y, sample_weight, checkpoint)
         self._reset()
         X = self._check_rows(X, reset=True)
         y = self._check_labels(X, y)
@@ -120,6 +127,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         self._done = True
         return self
 
+    @blockwise
     def decision_function(self, X: Any) -> Array:
         """Values whose largest wins: [n_samples, n_classes], or [n_samples] for two classes."""
         scores = self._scores(X)
@@ -143,6 +151,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
             return self._gradient(X, coef)
         return self._gradient(X, coef[:, 1:] - coef[:, :1])[:, 0]
 
+    @blockwise
     def predict(self, X: Any) -> Array:
         """Predict labels: [n_samples]."""
         scores = self._scores(X)
@@ -150,6 +159,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         best = scores[:, 1] > scores[:, 0] if len(self.classes_) == 2 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best.astype(np.intp)])
 
+    @blockwise
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes: [n_samples, n_classes]; see the notes of the class."""
         scores = self._scores(X)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._typing import Array, FloatArray
+from ..dispatch import blockwise, is_many
 from ..features import KernelFeatures
 from .base import Learner
 from .moments import Moments
@@ -155,8 +156,13 @@ class GaussianProcess(RegressorMixin, Learner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets]."""
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
+        """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets].
+
+        Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
+        """
+        if checkpoint is not None or is_many(X):
+            return self._fit_blocks(X, y, None, checkpoint)
         self._reset()
         self.partial_fit(X, y)
         self._solved()
@@ -176,7 +182,7 @@ class GaussianProcess(RegressorMixin, Learner):
         Y = y.reshape(len(y), -1)
         if first:
             self._single = y.ndim == 1
-            self.features_ = self._fit_features(X, y, None)
+            self.features_ = self._fit_features(X, y, None, Y)
             self.moments_ = [Moments(self._start(X, Y), Y.shape[1])]
         elif Y.shape[1] != self.moments_[0].n_targets:
             raise ValueError(
@@ -188,6 +194,7 @@ class GaussianProcess(RegressorMixin, Learner):
         self._done = True
         return self
 
+    @blockwise
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Posterior mean, and standard deviation of the latent function, of rows.
 

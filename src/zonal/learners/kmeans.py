@@ -1,7 +1,8 @@
 """Kernel k-means on explicit features."""
 
 import warnings
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,8 +13,9 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from .._typing import Array
+from .._typing import Array, FloatArray
 from .._validation import check_count
+from ..dispatch import blockwise, is_dask, is_many
 from ..rows import sample_rows
 from .base import Learner, _rows
 from .progress import progress
@@ -98,20 +100,50 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster rows [n_samples, n_features]; y is ignored."""
+        """Cluster rows [n_samples, n_features]; y is ignored.
+
+        Of Dask collections and streams of blocks, whose features are never held, the start is
+        k-means||; Lloyd's rounds follow on the cluster or block by block.
+        """
         check_count("n_clusters", self.n_clusters, type(self).__name__)
         self._reset()
+        if is_many(X):
+            from ..streaming.clusters import fit_clusters
+
+            fit_clusters(self, X)
+            return self
         X = self._check_rows(X, reset=True)
         n_rows = _num_samples(X)
+        self._check_rows_suffice(n_rows)
+        self.features_ = self._fit_features(X, None, None)
+        self._start(X, np.empty((n_rows, 0)))
+        held = n_rows * self.n_columns_ * 8 <= HELD_BYTES
+        chosen = X if held else _safe_indexing(X, sample_rows(n_rows))
+        start = self._begin(self._map(chosen, lambda Z: Z, "KernelKMeans: rows"))
+        if held:
+            self.labels_, self.inertia_ = start.labels_, float(start.inertia_)
+            self.n_iter_ = start.n_iter_
+        else:
+            self._lloyd(lambda: self._sums(X), n_rows)
+            parts = [
+                _nearest(self._transform(_rows(X, rows)), self.cluster_centers_)
+                for rows in self._slices(X)
+            ]
+            self.labels_ = np.concatenate([labels for labels, _ in parts])
+            self.inertia_ = float(sum(distances.sum(dtype=np.float64) for _, distances in parts))
+        self.objective_ = self.inertia_ / n_rows
+        self._done = True
+        return self
+
+    def _check_rows_suffice(self, n_rows: int) -> None:
         if n_rows < self.n_clusters:
             raise ValueError(
                 f"n_samples={n_rows} should be >= n_clusters={self.n_clusters}: pass more rows or "
                 "ask for fewer clusters."
             )
-        self.features_ = self._fit_features(X, None, None)
-        self._start(X, np.empty((n_rows, 0)))
-        held = n_rows * self.n_columns_ * 8 <= HELD_BYTES
-        chosen = X if held else _safe_indexing(X, sample_rows(n_rows))
+
+    def _begin(self, Z: Array, sample_weight: Array | None = None) -> KMeans:
+        """scikit-learn's KMeans of features that are held at once; its centres are a start."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         start = KMeans(
             self.n_clusters,
@@ -120,35 +152,30 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             tol=self.tol,
             random_state=int(seed),
             copy_x=False,
-        ).fit(self._map(chosen, lambda Z: Z, "KernelKMeans: rows"))
+        ).fit(Z, sample_weight=sample_weight)
         self.cluster_centers_ = start.cluster_centers_
-        if held:
-            self.labels_, self.inertia_ = start.labels_, float(start.inertia_)
-            self.n_iter_ = start.n_iter_
-        else:
-            self._lloyd(X)
-        self.objective_ = self.inertia_ / n_rows
-        self._done = True
-        return self
+        return start
 
-    def _lloyd(self, X: Any) -> None:
-        """Lloyd's rounds over blocks of rows, from the centres at hand."""
-        n_rows = _num_samples(X)
+    def _sums(self, X: Any) -> "ClusterSums":
+        """What a round needs to know of rows, given the centres."""
+        total = ClusterSums(np.zeros(self.cluster_centers_.shape), np.zeros(self.n_clusters), 0.0)
+        for rows in self._slices(X):
+            Z = self._transform(_rows(X, rows))
+            labels, _ = _nearest(Z, self.cluster_centers_)
+            members = csr_array(
+                (np.ones(len(Z), Z.dtype), (labels, np.arange(len(Z)))),
+                shape=(self.n_clusters, len(Z)),
+            )
+            counts = np.bincount(labels, minlength=self.n_clusters).astype(np.float64)
+            squares = float(np.square(Z).sum(dtype=np.float64))
+            total = total.plus(ClusterSums(members @ Z, counts, squares))
+        return total
+
+    def _lloyd(self, sums_of_rows: "Callable[[], ClusterSums]", n_rows: int) -> None:
+        """Lloyd's rounds over rows that are summed elsewhere, from the centres at hand."""
         rounds = progress(list(range(self.max_iter)), self.verbose, "KernelKMeans: rounds")
         for number in rounds:
-            sums = np.zeros(self.cluster_centers_.shape)
-            counts = np.zeros(self.n_clusters)
-            squares = 0.0
-            for rows in self._slices(X):
-                Z = self._transform(_rows(X, rows))
-                labels, _ = _nearest(Z, self.cluster_centers_)
-                members = csr_array(
-                    (np.ones(len(Z), Z.dtype), (labels, np.arange(len(Z)))),
-                    shape=(self.n_clusters, len(Z)),
-                )
-                sums += members @ Z
-                counts += np.bincount(labels, minlength=self.n_clusters)
-                squares += float(np.square(Z).sum(dtype=np.float64))
+            sums, counts, squares = sums_of_rows()
             # A cluster that has lost all rows keeps its centre.
             means = sums / np.maximum(counts, 1)[:, None]
             centers = np.where(counts[:, None] > 0, means, self.cluster_centers_)
@@ -166,12 +193,6 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        parts = [
-            _nearest(self._transform(_rows(X, rows)), self.cluster_centers_)
-            for rows in self._slices(X)
-        ]
-        self.labels_ = np.concatenate([labels for labels, _ in parts])
-        self.inertia_ = float(sum(distances.sum(dtype=np.float64) for _, distances in parts))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a chunk of rows, whose features are held at once (MiniBatchKMeans).
@@ -203,18 +224,27 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         self._done = True
         return self
 
+    @blockwise
     def predict(self, X: Any) -> Array:
         """The nearest cluster of rows: [n_samples]."""
         self._check_fitted()
         X = self._check_rows(X, reset=False)
         return self._map(X, lambda Z: _nearest(Z, self.cluster_centers_)[0])
 
+    @blockwise
     def transform(self, X: Any) -> Array:
         """Kernel distances of rows to the centres: [n_samples, n_clusters]."""
         self._check_fitted()
         X = self._check_rows(X, reset=False)
         centers = self.cluster_centers_
         return self._map(X, lambda Z: euclidean_distances(Z, centers.astype(Z.dtype)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but lazy labels, which hold the rows and the model itself."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if is_dask(state.get("labels_")):
+            del state["labels_"]
+        return state
 
     @property
     def _n_features_out(self) -> int:
@@ -224,6 +254,30 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class ClusterSums(NamedTuple):
+    """Sums over rows, given the centres.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_clusters, D)
+        Of the features of each cluster's rows.
+    counts : ndarray of shape (n_clusters,)
+        How many these are.
+    squares : float
+        The sum of all squared features.
+    """
+
+    sums: FloatArray
+    counts: FloatArray
+    squares: float
+
+    def plus(self, other: "ClusterSums") -> "ClusterSums":
+        """Those of both."""
+        return ClusterSums(
+            self.sums + other.sums, self.counts + other.counts, self.squares + other.squares
+        )
 
 
 def _nearest(Z: Array, centers: Array) -> tuple[Array, Array]:

@@ -47,6 +47,10 @@ class Moments:
         self.n_rows = 0
         self.precision = float(np.finfo(np.float64).eps)
 
+    def __sizeof__(self) -> int:
+        """Bytes, by which Dask decides whether moments or rows are moved."""
+        return object.__sizeof__(self) + self.gram.nbytes + self.shift.nbytes
+
     @property
     def n_features(self) -> int:
         """The number of features D."""

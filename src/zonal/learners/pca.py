@@ -9,6 +9,7 @@ from sklearn.utils.validation import _num_samples, check_array
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
+from ..dispatch import blockwise, is_many
 from .base import Learner
 from .moments import Moments
 
@@ -65,8 +66,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the components of rows [n_samples, n_features]; y is ignored."""
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
+        """Find the components of rows [n_samples, n_features]; y is ignored.
+
+        Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
+        """
+        if checkpoint is not None or is_many(X):
+            return self._fit_blocks(X, None, None, checkpoint)
         self._reset()
         self.partial_fit(X)
         self._solve()
@@ -90,6 +96,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         self._done = True
         return self
 
+    @blockwise
     def transform(self, X: Any) -> Array:
         """Coordinates of rows: [n_samples, n_components]."""
         self._check_fitted()

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.utils.validation import _num_samples, check_array, check_consistent_length
 
 from .._typing import Array, FloatArray
+from ..dispatch import blockwise, is_many
 from .base import Learner
 from .folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from .moments import Moments
@@ -61,7 +62,7 @@ class RidgeLearner(Learner):
         self.n_rows_ = _num_samples(X)
         if self.alpha == "cv":
             plan = make_splits(self.cv, X, y, self.n_rows_, is_classifier(self))
-        self.features_ = self._fit_features(X, y, weight)
+        self.features_ = self._fit_features(X, y, weight, Y)
         shift = self._start(X, Y)
         if self.alpha != "cv":
             self.moments_ = [Moments(shift, Y.shape[1])]
@@ -109,7 +110,7 @@ class RidgeLearner(Learner):
         self._check_alpha()
         n_folds = self._n_folds()
         if not self.__sklearn_is_fitted__():
-            self.features_ = self._fit_features(X, y, weight)
+            self.features_ = self._fit_features(X, y, weight, Y)
             shift = self._start(X, Y)
             self.moments_ = [Moments(shift, Y.shape[1]) for _ in range(n_folds)]
             self.n_rows_ = 0
@@ -254,22 +255,29 @@ class KernelRidge(RegressorMixin, RidgeLearner):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Fit to all rows.
 
         Parameters
         ----------
         X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows.
+            Rows; or a Dask array or frame; or blocks (X, y) of rows, from `zonal.stream` or any
+            iterator.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Targets, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
             Weights w_i; a row of weight 2 counts as two rows.
+        checkpoint : path-like or Checkpoint, optional
+            A file for the sums of the rows seen so far, from which a fit that was killed goes on.
 
         Returns
         -------
         self
         """
+        if checkpoint is not None or is_many(X):
+            return self._fit_blocks(X, y, sample_weight, checkpoint)
         self._reset()
         X = self._check_rows(X, reset=True)
         y = self._check_y(X, y)
@@ -311,6 +319,7 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         self._done = True
         return self
 
+    @blockwise
     def predict(self, X: Any) -> Array:
         """Predict targets: [n_samples] or [n_samples, n_targets]."""
         scores = self._scores(X)

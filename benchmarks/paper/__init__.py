@@ -1,0 +1,54 @@
+"""The paper's figure and tables again, with the published numbers beside those measured here.
+
+One module for each: `figure1`, `table1`, `table2`, `table3`. Run them with
+``python -m benchmarks.paper {figure1,table1,table2,table3,all} [--quick]``.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+
+from . import figure1, table1, table2, table3
+from .common import RESULTS, Report, say
+
+EXPERIMENTS: dict[str, Callable[[bool], Report]] = {
+    "figure1": figure1.run,
+    "table1": table1.run,
+    "table2": table2.run,
+    "table3": table3.run,
+}
+
+
+def main(
+    name: str = "all", quick: bool = False, out: str | PathLike[str] | None = None
+) -> list[Path]:
+    """Run one experiment, or all, and write what it finds.
+
+    Parameters
+    ----------
+    name : {"figure1", "table1", "table2", "table3", "all"}
+        Which.
+    quick : bool, default=False
+        Fewer rows, seeds and values, about a minute for all four: to see that everything works.
+    out : path-like, optional
+        The folder of the results: by default ``benchmarks/results``, and for quick runs, which
+        must not replace full ones, a new temporary folder.
+
+    Returns
+    -------
+    list of Path
+        The files: .json, .md and .png of each experiment.
+    """
+    if name != "all" and name not in EXPERIMENTS:
+        raise ValueError(f"name={name!r} must be 'all' or one of {', '.join(EXPERIMENTS)}.")
+    if out is None:
+        out = tempfile.mkdtemp(prefix="zonal-paper-") if quick else RESULTS
+    paths = []
+    for experiment in EXPERIMENTS if name == "all" else [name]:
+        start = time.perf_counter()
+        report = EXPERIMENTS[experiment](quick)
+        paths += report.write(experiment, Path(out))
+        say(f"{experiment}: {time.perf_counter() - start:.0f} s, {paths[-2]}")
+    return paths

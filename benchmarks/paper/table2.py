@@ -1,0 +1,367 @@
+"""Table 2: kernel ridge regression on four datasets, at the paper's bandwidth and at one's own.
+
+D = 1,024 features, 90 % of the rows for training and 10 % for the test, alpha by 2-fold
+cross-validation. (a) The Gaussian kernel as the paper writes it, of bandwidth 1; (b) each method at
+the bandwidth that cross-validation chooses for it.
+"""
+
+import itertools
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+import zonal
+from zonal.datasets import to_sphere
+
+from ..measure import table
+from .common import PUBLISHED_METHODS, Report, mean_and_deviation, say
+
+METHODS = (*PUBLISHED_METHODS, "Harmonic", "Product", "Auto")
+OURS = ("Harmonic", "Product", "Auto")
+# At bandwidth 1 the target lives on terms that are far below what the kernel itself needs, where
+# the automatic degrees end: both get the degree at which Figure 1 ends.
+DEGREES: dict[str, dict[str, Any]] = {
+    "PolySketch": {"degree": 15},
+    "Gegenbauer": {"max_degree": 15},
+}
+#: Mean squared error and seconds.
+PUBLISHED: dict[str, dict[str, tuple[float, float]]] = {
+    "elevation": {
+        "Nyström": (1.14, 3.81),
+        "Fourier": (1.30, 2.10),
+        "FastFood": (1.35, 7.79),
+        "Maclaurin": (1.90, 1.07),
+        "PolySketch": (1.56, 7.65),
+        "Gegenbauer": (1.15, 1.71),
+    },
+    "co2": {
+        "Nyström": (0.533, 8.17),
+        "Fourier": (0.548, 4.73),
+        "FastFood": (0.551, 17.3),
+        "Maclaurin": (0.593, 2.38),
+        "PolySketch": (0.590, 16.4),
+        "Gegenbauer": (0.532, 3.49),
+    },
+    "climate": {
+        "Nyström": (3.14, 12.0),
+        "Fourier": (3.15, 6.93),
+        "FastFood": (3.16, 26.3),
+        "Maclaurin": (3.18, 3.55),
+        "PolySketch": (3.15, 23.5),
+        "Gegenbauer": (3.13, 5.41),
+    },
+    "protein": {
+        "Nyström": (18.9, 2.85),
+        "Fourier": (19.8, 1.66),
+        "FastFood": (19.8, 4.94),
+        "Maclaurin": (25.9, 1.05),
+        "PolySketch": (26.9, 4.96),
+        "Gegenbauer": (21.0, 9.72),
+    },
+}
+NOTES = {
+    "elevation": "km²; cell means of ETOPO5 in place of ETOPO1",
+    "co2": "log10 of Tg C; CDIAC by years in place of ODIAC by months",
+    "climate": "K²; long-term means of ERA-Interim in place of Berkeley Earth, so that only the "
+    "order can be compared with the paper",
+    "protein": "Å²; the same data as the paper's",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Columns, seeds, the largest number of rows, and the search for the bandwidth.
+
+    The search takes at most `pilot` training rows of the first split; `bandwidths` are those on the
+    sphere, `wide` those of protein's nine columns, and `times` those of the product's time.
+    """
+
+    width: int
+    seeds: tuple[int, ...]
+    rows: int
+    pilot: int
+    bandwidths: tuple[float, ...]
+    wide: tuple[float, ...]
+    times: tuple[float, ...]
+
+
+FULL = Setting(
+    1024,
+    (0, 1, 2, 3, 4),
+    1 << 30,
+    20_000,
+    (0.04, 0.07, 0.12, 0.2, 0.35, 0.6, 1.0),
+    (0.5, 1.0, 1.5, 2.5, 4.0, 6.0),
+    (0.25, 0.5, 1.0, 2.0, 4.0),
+)
+QUICK = Setting(256, (0, 1), 5000, 1000, (0.2, 0.35, 0.6), (1.0, 3.5), (0.5, 1.0))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One dataset: rows, targets, whether the last column is time, whether columns are scaled."""
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    has_time: bool = False
+    standardise: bool = False
+
+    def split(self, seed: int) -> tuple[np.ndarray, ...]:
+        """Training and test rows, training and test targets."""
+        train, test, *targets = train_test_split(self.X, self.y, test_size=0.1, random_state=seed)
+        if self.standardise:
+            scaler = StandardScaler().fit(train)
+            train, test = scaler.transform(train), scaler.transform(test)
+        return train, test, *targets
+
+
+def load(name: str, n_rows: int) -> Problem:
+    """A dataset as the paper takes it, in float64.
+
+    At bandwidth 1 the regression lives on eigenvalues far below the rounding of float32.
+    """
+    X, y = getattr(zonal.datasets, f"load_{name}")(return_X_y=True)
+    X, y = X.astype(np.float64), y.astype(np.float64)
+    if len(X) > n_rows:
+        chosen = np.random.default_rng(0).choice(len(X), n_rows, replace=False)
+        X, y = X[chosen], y[chosen]
+    if name == "protein":
+        return Problem(name, X, y, standardise=True)
+    sphere = to_sphere(X[:, 0], X[:, 1])
+    if name == "elevation":
+        return Problem(name, sphere, y / 1000)
+    moment = (X[:, 2] - X[:, 2].min()) / np.ptp(X[:, 2])  # an interval of length 1
+    target = np.log10(y) if name == "co2" else y
+    return Problem(name, np.column_stack([sphere, moment]), target, has_time=True)
+
+
+def candidates(method: str, problem: Problem, setting: Setting) -> list[tuple[float, ...]]:
+    """Bandwidths to choose from: one number, or one for the sphere and one for time."""
+    if method == "Auto":
+        return []
+    if problem.name == "protein":
+        return [(value,) for value in setting.wide]
+    if method == "Product":
+        return list(itertools.product(setting.bandwidths, setting.times))
+    return [(value,) for value in setting.bandwidths]
+
+
+def applies(method: str, problem: Problem, own: bool) -> bool:
+    """Whether a method has a place in (a) or (b): products need time, and auto its own kernel."""
+    return {"Product": problem.has_time, "Auto": own}.get(method, True)
+
+
+def model(
+    method: str, bandwidth: tuple[float, ...], width: int, seed: int, **options: Any
+) -> zonal.KernelRidge:
+    """Ridge regression with the features of a method."""
+    if method == "Auto":
+        return zonal.KernelRidge(budget=width, random_state=seed)
+    features: Any
+    if method == "Product":
+        space, moment = (
+            zonal.HarmonicFeatures(zonal.Gaussian(value), width) for value in bandwidth
+        )
+        features = zonal.ProductFeatures([([0, 1, 2], space), ([3], moment)], width)
+    else:
+        make = {**PUBLISHED_METHODS, "Harmonic": zonal.HarmonicFeatures}[method]
+        features = make(zonal.Gaussian(*bandwidth), width, **options)
+    return zonal.KernelRidge(features, random_state=seed)
+
+
+def fit(estimator: zonal.KernelRidge, X: np.ndarray, y: np.ndarray) -> float:
+    """Fit and return the seconds: features, moments, cross-validation of alpha and solution."""
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        # A width that is too small for a method is a part of the comparison.
+        warnings.simplefilter("ignore", zonal.TruncationWarning)
+        estimator.fit(X, y)
+    return time.perf_counter() - start
+
+
+def choose(method: str, problem: Problem, setting: Setting) -> tuple[float, ...]:
+    """The bandwidth with the smallest cross-validated error on training rows of the first split."""
+    seed = setting.seeds[0]
+    X, _, y, _ = problem.split(seed)
+    errors = {}
+    for bandwidth in candidates(method, problem, setting):
+        estimator = model(method, bandwidth, setting.width, seed)
+        fit(estimator, X[: setting.pilot], y[: setting.pilot])
+        errors[bandwidth] = float(estimator.cv_results_["mean_test_mse"].min())
+    return min(errors, key=errors.__getitem__, default=())
+
+
+def measure(method: str, problem: Problem, own: bool, setting: Setting) -> dict[str, Any]:
+    """Errors and seconds of all seeds, at bandwidth 1 or at the method's own."""
+    bandwidth: tuple[float, ...] = (1.0, 1.0) if method == "Product" else (1.0,)
+    options = DEGREES.get(method, {})
+    if own:
+        bandwidth, options = choose(method, problem, setting), {}
+    errors, seconds = [], []
+    for seed in setting.seeds:
+        X, X_test, y, y_test = problem.split(seed)
+        estimator = model(method, bandwidth, setting.width, seed, **options)
+        if seed == setting.seeds[0]:  # compile before the clock starts
+            few = 2 * setting.width  # Nyström takes its landmarks from as many rows at least
+            fit(estimator, X[:few], y[:few])
+        seconds.append(fit(estimator, X, y))
+        errors.append(float(np.mean((estimator.predict(X_test) - y_test) ** 2)))
+    mean, total = np.mean(errors), sum(seconds)
+    say(f"table2: {problem.name}, {method}, {bandwidth}: {mean:.4g}, {total:.0f} s")
+    published = PUBLISHED[problem.name].get(method)
+    return {
+        "dataset": problem.name,
+        "n": len(problem.X),
+        "method": method,
+        "part": "own bandwidth" if own else "bandwidth 1",
+        "bandwidth": list(bandwidth),
+        "mse": errors,
+        "seconds": seconds,
+        "published mse": published[0] if published and not own else None,
+        "published seconds": published[1] if published and not own else None,
+    }
+
+
+def run(quick: bool = False) -> Report:
+    """All methods on all datasets, both parts."""
+    setting = QUICK if quick else FULL
+    rows = []
+    for name in PUBLISHED:
+        problem = load(name, setting.rows)
+        rows += [
+            measure(method, problem, own, setting)
+            for method in METHODS
+            for own in (False, True)
+            if applies(method, problem, own)
+        ]
+    shown = {
+        "D": setting.width,
+        "split": "90 % / 10 %",
+        "alpha": "2-fold cross-validation",
+        "degree of PolySketch and Gegenbauer at bandwidth 1": 15,
+        "bandwidths tried on the sphere": setting.bandwidths,
+        "for protein": setting.wide,
+        "for the product's time": setting.times,
+        "rows of that search": setting.pilot,
+        "seeds": setting.seeds,
+        "precision": "float64",
+        "rows at most": setting.rows if quick else "all",
+    }
+    return Report("Table 2: kernel ridge regression", shown, rows, _body(rows), _draw(rows))
+
+
+def find(rows: list[dict[str, Any]], dataset: str, method: str, part: str) -> dict[str, Any] | None:
+    """The row of a method, or None where it has no place."""
+    key = {"dataset": dataset, "method": method, "part": part}
+    return next((row for row in rows if key.items() <= row.items()), None)
+
+
+def standing(rows: list[dict[str, Any]], dataset: str) -> tuple[str, str, float, float]:
+    """The best method at its own bandwidth, the best of ours, and how much worse that is.
+
+    The difference of errors, with its standard error: the seeds split the rows in the same way for
+    all methods, so that differences are taken seed by seed.
+    """
+    chosen = [row for row in rows if row["dataset"] == dataset and row["part"] == "own bandwidth"]
+    best = min(chosen, key=lambda row: float(np.mean(row["mse"])))
+    ours = min(
+        (row for row in chosen if row["method"] in OURS), key=lambda row: float(np.mean(row["mse"]))
+    )
+    mean, deviation = mean_and_deviation(np.subtract(ours["mse"], best["mse"]))
+    return best["method"], ours["method"], mean, deviation / len(best["mse"]) ** 0.5
+
+
+def _body(rows: list[dict[str, Any]]) -> str:
+    parts = [
+        "Mean ± standard deviation over the seeds of the test error and of the seconds (features, "
+        "cross-validation of alpha and solution). Bandwidth 1 is the kernel as the paper writes "
+        "it, with the published numbers beside. At their own bandwidth all methods use the one "
+        "that cross-validation prefers on a sample of the first split's training rows; the product "
+        "of the sphere and time has two, and Auto makes all choices itself, within its seconds "
+        "(the others' search is not in theirs).\n\n"
+        "At bandwidth 1 PolySketch and Gegenbauer have degree "
+        "15, set by hand: the paper states none, and their automatic degrees, made for the kernel "
+        "and not for a target that needs its smallest eigenvalues, do much worse there. The other "
+        "methods run with their defaults."
+    ]
+    verdicts = []
+    for dataset in PUBLISHED:
+        best, ours, worse, error = standing(rows, dataset)
+        if best == ours:
+            verdicts.append(f"- {dataset}: {best} is best.")
+        else:
+            tie = "a tie" if worse <= 2 * error else "not a tie"
+            verdicts.append(
+                f"- {dataset}: {best} is best; {ours}, the best of ours, is {worse:.3g} ± "
+                f"{error:.2g} (standard error) above it: {tie}."
+            )
+    parts.append("At their own bandwidths:\n\n" + "\n".join(verdicts))
+    header = (
+        "method",
+        "MSE, bandwidth 1",
+        "published",
+        "seconds",
+        "published",
+        "MSE, own bandwidth",
+        "seconds",
+        "bandwidth",
+    )
+    for dataset, note in NOTES.items():
+        lines: list[tuple[str, ...]] = []
+        for method in METHODS:
+            first = find(rows, dataset, method, "bandwidth 1")
+            second = find(rows, dataset, method, "own bandwidth")
+            if second is None:
+                continue
+            lines.append(
+                (
+                    method,
+                    _cell(first, "mse"),
+                    _known(first, "published mse"),
+                    _cell(first, "seconds"),
+                    _known(first, "published seconds"),
+                    _cell(second, "mse"),
+                    _cell(second, "seconds"),
+                    " × ".join(f"{value:g}" for value in second["bandwidth"]) or "its choice",
+                )
+            )
+        n = next(row["n"] for row in rows if row["dataset"] == dataset)
+        parts += [f"## {dataset}: n = {n:,}; {note}", table(lines, header)]
+    return "\n\n".join(parts)
+
+
+def _cell(row: dict[str, Any] | None, key: str) -> str:
+    if row is None:
+        return "–"
+    mean, deviation = mean_and_deviation(row[key])
+    places = 2 if key == "seconds" or mean >= 10 else 3
+    return f"{mean:.{places}f} ± {deviation:.{places}f}"
+
+
+def _known(row: dict[str, Any] | None, key: str) -> str:
+    return "–" if row is None or row[key] is None else f"{row[key]:g}"
+
+
+def _draw(rows: list[dict[str, Any]]) -> Figure:
+    figure = Figure(figsize=(12, 7.5), layout="constrained")
+    for axis, dataset in zip(figure.subplots(2, 2).flat, PUBLISHED, strict=True):
+        methods = [name for name in METHODS if find(rows, dataset, name, "own bandwidth")]
+        places = np.arange(len(methods))
+        for shift, part in ((-0.2, "bandwidth 1"), (0.2, "own bandwidth")):
+            found = [find(rows, dataset, method, part) for method in methods]
+            sample = [mean_and_deviation(row["mse"]) if row else (np.nan, 0.0) for row in found]
+            means, deviations = np.array(sample).T
+            axis.bar(places + shift, means, 0.4, yerr=deviations, label=part)
+        published = [PUBLISHED[dataset].get(method, (np.nan,))[0] for method in methods]
+        axis.plot(places - 0.2, published, "k_", ms=12, mew=2, label="published, bandwidth 1")
+        axis.set(title=dataset, ylabel="mean squared error")
+        axis.set_xticks(places, methods, rotation=35, ha="right")
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure

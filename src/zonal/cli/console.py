@@ -1,0 +1,112 @@
+"""What is shown: results on stdout, everything else on stderr."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["Screen", "figure"]
+
+
+class Screen:
+    """Where a command shows its stages and its results.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        How long each stage took.
+    warnings : list of str
+        What the library warned about on the way.
+    """
+
+    def __init__(self, as_json: bool = False) -> None:
+        self.as_json = as_json
+        self.seconds: dict[str, float] = {}
+        self.warnings: list[str] = []
+        self._out = Console()
+        self._messages = Console(stderr=True)
+
+    @contextmanager
+    def stage(self, name: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
+        """Show that something is under way and take its time; gives a function to advance."""
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(28))
+        start = time.perf_counter()
+        if not self._messages.is_terminal:  # a line in a log instead of a bar
+            self.note(f"{name} …")
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            Progress(
+                *columns,
+                TimeElapsedColumn(),
+                console=self._messages,
+                transient=True,
+                disable=not self._messages.is_terminal,
+            ) as progress,
+        ):
+            warnings.simplefilter("default")
+            task = progress.add_task(name, total=total)
+            yield lambda amount: progress.advance(task, amount)
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        for text in dict.fromkeys(str(item.message) for item in caught):
+            if text not in self.warnings:
+                self.warnings.append(text)
+                self.note(f"Warning: {text}")
+
+    def note(self, text: str) -> None:
+        """Say something that is not a result."""
+        self._messages.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def table(self, title: str, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+        """Show a table; the first column is text, the others are numbers."""
+        if self.as_json:
+            return
+        names = list(header)
+        shown = Table(box=box.SIMPLE_HEAD, show_header=any(names), pad_edge=False)
+        for number, name in enumerate(names):
+            style: dict[str, Any] = {"justify": "right"} if number else {"no_wrap": True}
+            shown.add_column(name, overflow="fold", **style)
+        for row in rows:
+            shown.add_row(*(Text(figure(cell)) for cell in row))
+        self._out.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+        self._out.print(shown)
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Print the result for machines, if they asked."""
+        if self.as_json:
+            result = {**result, "seconds": self.seconds, "warnings": self.warnings}
+            print(json.dumps(_plain(result), indent=2, allow_nan=False))
+
+
+def figure(value: Any) -> str:
+    """A number with as many figures as one reads."""
+    if value is None:
+        return ""
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.4g}"
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: no NumPy, and null for what is not finite."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value if value is None else str(value)

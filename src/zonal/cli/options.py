@@ -1,0 +1,140 @@
+"""Arguments and options that commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..kernels.names import KERNEL_NAMES
+from .model import MAPS
+
+__all__ = [
+    "Alpha",
+    "Bandwidth",
+    "Components",
+    "Data",
+    "DropMissing",
+    "Features",
+    "Force",
+    "Ignore",
+    "Input",
+    "Json",
+    "Keep",
+    "Kernel",
+    "Lat",
+    "Lon",
+    "Seed",
+]
+
+TABLE, MODEL, RUN = "The table", "The model", "The run"
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A table: CSV (.csv, .tsv, .csv.gz), Parquet or NPZ.",
+        show_default=False,
+    ),
+]
+Input = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="COL",
+        help="A column to learn from; repeat it for more. All but the target if left out.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="A column to leave out, such as an identifier; repeat it for more.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Lat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="The column of latitudes, in degrees: rows become points of the globe.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Lon = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="The column of longitudes.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+DropMissing = Annotated[
+    bool,
+    typer.Option(
+        "--drop-missing", help="Leave out rows with missing values.", rich_help_panel=TABLE
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="A column of DATA to copy to the output; repeat it for more.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Features = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help=f"The feature map: auto, {', '.join(MAPS)}.", rich_help_panel=MODEL
+    ),
+]
+Kernel = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"The kernel of a map that you name: {', '.join(KERNEL_NAMES)}.",
+        rich_help_panel=MODEL,
+    ),
+]
+Bandwidth = Annotated[
+    str,
+    typer.Option(
+        metavar="NUMBER",
+        help="The bandwidth of that kernel on scaled columns, or 'median' for the median distance.",
+        rich_help_panel=MODEL,
+    ),
+]
+Components = Annotated[
+    int,
+    typer.Option(min=1, help="The number of features (columns).", rich_help_panel=MODEL),
+]
+Alpha = Annotated[
+    str,
+    typer.Option(
+        metavar="NUMBER",
+        help="The regularisation, or 'cv' to choose it by cross-validation.",
+        rich_help_panel=MODEL,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=2**32 - 1, help="The seed of everything random.", rich_help_panel=RUN),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace outputs that exist.", rich_help_panel=RUN)
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print the result as JSON on stdout; messages go to stderr.",
+        rich_help_panel=RUN,
+    ),
+]

@@ -1,0 +1,214 @@
+"""The paper's experiments: their parts against closed forms, and quick runs of all four."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import iv
+
+import zonal
+from benchmarks.paper import EXPERIMENTS, figure1, main, table1, table2, table3
+from benchmarks.paper.common import mean_and_deviation
+
+
+@pytest.fixture(scope="module")
+def series():
+    return figure1.run()
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """All experiments, quick: their records by name, and their folder."""
+    out = tmp_path_factory.mktemp("paper")
+    paths = main("all", quick=True, out=out)
+    assert sorted(path.name for path in paths) == sorted(
+        f"{name}.{ending}" for name in EXPERIMENTS for ending in ("json", "md", "png")
+    )
+    records = {name: json.loads((out / f"{name}.json").read_text()) for name in EXPERIMENTS}
+    return records, out
+
+
+def errors(report, kernel, name):
+    return np.array(
+        [
+            row["error"]
+            for row in report.rows
+            if row["kernel"].startswith(kernel) and row["series"] == name
+        ]
+    )
+
+
+def test_figure1_taylor_and_chebyshev_of_the_exponential(series):
+    """The remainders of exp(2t) are largest at t = 1, where all their terms are positive."""
+    degrees = np.arange(40)
+    taylor = np.cumprod(np.r_[1.0, 2 / degrees[1:]])
+    bessel = np.where(degrees == 0, 1, 2) * iv(degrees, 2.0)
+    for name, terms in (("Taylor", taylor), ("Chebyshev", bessel)):
+        tails = np.cumsum(terms[::-1])[::-1][1 : figure1.MAX_DEGREE + 2]
+        # κ itself is rounded at 1e-16 times its maximum e², a few times over in the sums.
+        np.testing.assert_allclose(errors(series, "Gaussian", name), tails, rtol=1e-6, atol=3e-14)
+
+
+@pytest.mark.parametrize("kernel", ["Gaussian", "Neural Tangent"])
+def test_figure1_lower_dimensions_converge_faster(series, kernel):
+    """At every degree the errors grow from Chebyshev over d = 4, 8, 32 to Taylor."""
+    names = [*(f"Gegenbauer, d = {dim}" for dim in figure1.DIMS), "Taylor"]
+    curves = np.array([errors(series, kernel, name) for name in names])
+    assert curves.shape == (5, figure1.MAX_DEGREE + 1)
+    assert (np.diff(curves, axis=0) > 0).all()
+    np.testing.assert_allclose(
+        curves[0], errors(series, kernel, "Chebyshev"), rtol=1e-4, atol=3e-14
+    )
+
+
+def test_figure1_neural_tangent_is_the_kernel_of_the_library():
+    t = np.linspace(-1, 1, 101)
+    pairs = np.column_stack([t, np.sqrt(1 - t**2)])
+    exact = zonal.NTK(2)(pairs, np.array([[1.0, 0.0]]))[:, 0]
+    np.testing.assert_allclose(figure1.ntk(t), exact, atol=1e-7)  # arccos loses half the digits
+
+
+@pytest.mark.parametrize("threshold", [1, 4, 5, 37, 64, 1000])
+def test_table1_smallest_width(threshold):
+    """Within one step of the grid, 2^(1/4), of the true threshold, and never below it."""
+    found = table1.smallest_width(lambda width: width >= threshold)
+    assert max(threshold, 4) <= found <= max(4, np.ceil(threshold * 2**0.25))
+
+
+def test_table1_out_of_reach():
+    assert table1.smallest_width(lambda width: False) is None
+
+
+def test_table1_rows_fill_the_ball():
+    """Norms of uniform rows are r U^(1/d): their mean is r d/(d + 1)."""
+    norms = np.linalg.norm(table1.ball(2000, 3, 2.0), axis=1)
+    assert norms.max() <= 2
+    standard_error = 2 * np.sqrt(3 / 5 - (3 / 4) ** 2) / np.sqrt(2000)
+    assert abs(norms.mean() - 1.5) < 5 * standard_error
+
+
+def test_table1_exponent_of_a_power():
+    rows = [{"r": r, "measured": {"m": 7 * r**2.5, "none": None}} for r in (1.0, 2.0, 4.0)]
+    assert table1.exponent(rows, "r", "measured", "m") == pytest.approx(2.5)
+    assert table1.exponent(rows, "r", "measured", "none") is None
+
+
+def test_table2_problems():
+    """The sizes, time on an interval of length 1, and scaling by the training rows alone."""
+    climate = table2.load("climate", 3000)
+    assert climate.X.shape == (3000, 4)
+    np.testing.assert_allclose(np.linalg.norm(climate.X[:, :3], axis=1), 1)
+    assert climate.X[:, 3].min() == 0
+    assert climate.X[:, 3].max() == 1
+    train, test, y_train, y_test = table2.load("protein", 2000).split(0)
+    assert (len(train), len(test), len(y_train), len(y_test)) == (1800, 200, 1800, 200)
+    np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(train.std(axis=0), 1)
+    assert np.abs(test.mean(axis=0)).max() > 1e-6
+    elevation = table2.load("elevation", 1 << 30)
+    assert elevation.X.shape == (64_800, 3)
+    assert np.abs(elevation.y).max() < 9  # kilometres
+
+
+def test_table2_standing_compares_seed_by_seed():
+    rows = [
+        {"dataset": "a", "part": "own bandwidth", "method": method, "mse": mse}
+        for method, mse in (("Nyström", [1.0, 2.0, 3.0]), ("Harmonic", [1.1, 2.1, 3.4]))
+    ]
+    best, ours, worse, error = table2.standing(rows, "a")
+    assert (best, ours) == ("Nyström", "Harmonic")
+    assert worse == pytest.approx(0.2)
+    assert error == pytest.approx(np.std([0.1, 0.1, 0.4], ddof=1) / np.sqrt(3))
+
+
+def test_table3_exact_objectives():
+    """One pass for all labellings against the cost from the whole matrix, one by one."""
+    X, _, k = table3.load("shuttle", 200)
+    np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1, rtol=1e-6)
+    assert k == 7
+    rng = np.random.default_rng(0)
+    labellings = [rng.integers(0, clusters, len(X)) for clusters in (1, 3, 7)]
+    K = table3.KERNEL(X.astype(np.float64))
+    expected = [zonal.theory.kmeans_cost(K, labels) / len(X) for labels in labellings]
+    np.testing.assert_allclose(table3.exact_objectives(X, labellings), expected, rtol=1e-5)
+
+
+def test_mean_and_deviation():
+    assert mean_and_deviation([1.0, 3.0]) == pytest.approx((2.0, np.sqrt(2)))
+    assert mean_and_deviation([4.0]) == (4.0, 0.0)
+
+
+def test_unknown_experiment():
+    with pytest.raises(ValueError, match=r"table9.*figure1, table1, table2, table3"):
+        main("table9")
+
+
+@pytest.mark.slow
+def test_quick_records(quick):
+    """Every file names machine, versions, setting and seeds, and the numbers are finite."""
+    records, out = quick
+    for name, record in records.items():
+        assert {"machine", "versions", "setting", "rows"} <= set(record)
+        assert "seeds" in record["setting"]
+        text = (out / f"{name}.md").read_text()
+        assert f"{name}.png" in text
+        assert "nan" not in text
+        assert (out / f"{name}.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_quick_table1(quick):
+    """No method beats the rank that ε asks for, and Fourier grows fastest with n/λ."""
+    rows = quick[0]["table1"]["rows"]
+    assert len(rows) == 2 * 5
+    for row in rows:
+        assert set(row["measured"]) == set(table1.METHODS)
+        assert set(row["stated"]) == set(table1.BOUNDS)
+        assert all(width is None or width >= row["least"] for width in row["measured"].values())
+    for dim in table1.QUICK.dims:
+        points = table1.sweep(rows, dim, "n/λ")
+        last = points[-1]["measured"]
+        assert last["Harmonic"] <= last["Gegenbauer"] < last["Fourier"]
+        growth = [
+            table1.exponent(points, "n/λ", "measured", method)
+            for method in ("Harmonic", "Nyström", "Gegenbauer", "Fourier")
+        ]
+        assert max(growth) == growth[-1]
+
+
+@pytest.mark.slow
+def test_quick_table2(quick):
+    """The paper's order on elevation at bandwidth 1: Gegenbauer ≈ Nyström < Fourier."""
+    rows = quick[0]["table2"]["rows"]
+    assert {row["dataset"] for row in rows} == set(table2.PUBLISHED)
+    for dataset in table2.PUBLISHED:
+        timed = dataset in ("co2", "climate")
+        chosen = [row for row in rows if row["dataset"] == dataset]
+        assert len(chosen) == (17 if timed else 15)
+        assert all(len(row["mse"]) == len(row["seconds"]) == 2 for row in chosen)
+
+    def mse(method, part="bandwidth 1", dataset="elevation"):
+        return np.mean(table2.find(rows, dataset, method, part)["mse"])
+
+    assert abs(mse("Gegenbauer") / mse("Nyström") - 1) < 0.05
+    assert abs(mse("Harmonic") / mse("Nyström") - 1) < 0.05
+    assert 1.05 * max(mse("Gegenbauer"), mse("Nyström"), mse("Harmonic")) < mse("Fourier")
+    # A bandwidth of one's own pays, by far, for all that can follow it.
+    for method in ("Nyström", "Fourier", "Gegenbauer", "Harmonic"):
+        assert mse(method, "own bandwidth") < 0.9 * mse(method)
+    # Space and time have bandwidths of their own, which no other map can have.
+    own = [row for row in rows if row["dataset"] == "co2" and row["part"] == "own bandwidth"]
+    assert min(own, key=lambda row: np.mean(row["mse"]))["method"] == "Product"
+
+
+@pytest.mark.slow
+def test_quick_table3(quick):
+    """Nyström's kernel is below the exact one, and so is its cost of whatever labels."""
+    rows = quick[0]["table3"]["rows"]
+    assert len(rows) == len(table3.DATASETS) * len(table3.METHODS)
+    for row in rows:
+        assert len(row["own"]) == len(row["exact"]) == len(row["rand"]) == 2
+        assert all(0 < value < 1 for value in row["exact"])
+        assert all(-1 <= value <= 1 for value in row["rand"])
+        if row["method"] == "Nyström":
+            assert all(np.less(row["own"], row["exact"]))
