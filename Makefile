@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo chromium test lint format bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -14,10 +14,16 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[all,dev]'
 	touch $(READY)
 
-demo: $(READY)  ## Fit the Earth's elevation and draw the map
-	$(BIN)/python -m zonal.demo
+demo: $(READY)  ## Fit the Earth's elevation, draw the map and write the report
+	$(BIN)/zonal demo --force
 
-test: lint  ## Run the linters, the type checker, all tests and the doctests
+# The tests look at the HTML reports with Chromium; without it, those tests are skipped.
+chromium:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+		echo "Chromium is not here and can not be installed: the tests of reports in it are skipped."
+
+test: lint chromium  ## Run the linters, the type checker, all tests and the doctests
 	$(BIN)/python -m pytest
 
 lint: $(READY)  ## Run ruff and mypy
@@ -33,5 +39,5 @@ bench: $(READY)  ## Run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
 
 clean:  ## Remove the virtual environment and everything made
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist elevation.png
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist elevation.png elevation.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
