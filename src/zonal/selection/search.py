@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from .._typing import FloatArray
 from ..features.learned import is_sparse
@@ -155,7 +156,13 @@ class _Search:
             return None, best
         plain, start = self.pilot, time.perf_counter()
         metric = LearnedMetric(random_state=self.seed)
-        metric.fit(plain.rows, y, sample_weight=plain.weights)
+        # Not from the rows that errors are measured on, which it would flatter.
+        training = np.flatnonzero(plain.folds < 2)
+        metric.fit(
+            plain.rows[training],
+            _safe_indexing(y, training),
+            sample_weight=plain.weights[training],
+        )
         if self.verbose:
             print(f"learned metric: {time.perf_counter() - start:.2f} s")
         if metric.best_iteration_ == 0:
