@@ -18,6 +18,8 @@ __all__ = ["ShiftInvariantKernel", "accurate_distances"]
 # Pairs closer than this share of their norms are measured by their difference.
 NEAR = 1e-3
 BLOCK = 4096
+# Norms whose squares come close to the largest number.
+HUGE = 1e150
 
 
 class ShiftInvariantKernel(Kernel):
@@ -94,10 +96,12 @@ class ShiftInvariantKernel(Kernel):
 
 def _distance(r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
     """‖x - y‖ from both norms and the cosine."""
-    # ‖x - y‖² = (r - s)² + 2rs (1 - cos), without cancellation. (hypot would be four times slower,
-    # and quadrature spends its time here; squares overflow only beyond norms of 1e150.)
-    across = np.asarray(r) * np.asarray(s) * np.maximum(2 * (1 - np.asarray(cos)), 0.0)
-    return np.asarray(np.sqrt(np.square(r - s) + across))
+    # ‖x - y‖² = (r - s)² + 2rs (1 - cos), without cancellation.
+    turned = np.maximum(2 * (1 - np.asarray(cos)), 0.0)
+    if max(np.max(r, initial=0.0), np.max(s, initial=0.0)) < HUGE:
+        return np.asarray(np.sqrt(np.square(r - s) + np.asarray(r) * s * turned))
+    # Squares would overflow. hypot does not, but is slow, and quadrature spends its time here.
+    return np.asarray(np.hypot(r - s, np.sqrt(r) * np.sqrt(s) * np.sqrt(turned)))
 
 
 def accurate_distances(rows: Any, others: Any) -> FloatArray:
