@@ -139,3 +139,19 @@ def test_degenerate_data(table, change):
     X, y = change(*table[:2])
     model = zonal.KernelRidge(budget=48, random_state=0).fit(X, y)
     assert np.isfinite(model.predict(X[:50])).all()
+
+
+def test_held_out_error_from_moments():
+    """The error of one alpha agrees with the path's, which comes from a decomposition."""
+    from zonal.learners.path import default_alphas, split_errors
+    from zonal.selection.pilot import _held_out_error
+
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((300, 2)), rng.standard_normal((300, 2))
+    pilot = Pilot(X, y, rng.random(300), 300)
+    Z = zonal.HarmonicFeatures(zonal.Gaussian(1.0), 20).fit_transform(X)
+    parts = pilot._moments(Z)
+    alphas = default_alphas(parts[0])[10:]
+    expected = split_errors(parts[0], parts[2], alphas, True)
+    found = [_held_out_error(parts[0], parts[2], alpha) for alpha in alphas]
+    np.testing.assert_allclose(found, expected, rtol=1e-8)

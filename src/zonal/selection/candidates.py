@@ -122,7 +122,7 @@ def scout_for(dim: int, n_components: int, sparse: bool) -> str:
 def maps_for(rows: Any, n_components: int) -> list[str]:
     """The maps that are tried in the last round."""
     dim = rows.shape[1]
-    maps = ["nystroem, uniform", "nystroem", "fourier"]
+    maps = ["nystroem, uniform", "fourier"]
     if dim + 1 <= n_components and not is_sparse(rows):
         maps.append("harmonic")
         if dim <= 12:

@@ -146,7 +146,13 @@ class _Search:
             tried = self._best([candidate.on(m) for m in maps], 3, self.n_components, n_pilot)
             maps = [c.map for c, _ in tried[:2]]
             ranked += tried
-        return sorted(ranked, key=_error)
+        ranked = sorted(ranked, key=_error)
+        if ranked[0][0].map == "nystroem, uniform":  # leverage scores cost as much as all others
+            recursive = [ranked[0][0].on("nystroem")]
+            ranked = sorted(
+                ranked + self._best(recursive, 3, self.n_components, n_pilot), key=_error
+            )
+        return ranked
 
     def try_metric(
         self, best: Candidate, error: float, y: Any
