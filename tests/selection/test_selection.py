@@ -6,7 +6,7 @@ import pytest
 import zonal
 from zonal.polynomials import uniform_sphere
 from zonal.selection.candidates import Candidate, Scales
-from zonal.selection.pilot import Pilot
+from zonal.selection.pilot import HeldOut, Pilot, _valley
 from zonal.selection.structure import find_sphere, prepare
 from zonal.selection.table import Records
 
@@ -142,9 +142,8 @@ def test_degenerate_data(table, change):
 
 
 def test_held_out_error_from_moments():
-    """The error of one alpha agrees with the path's, which comes from a decomposition."""
+    """The errors of single alphas agree with the path's, which comes from a decomposition."""
     from zonal.learners.path import default_alphas, split_errors
-    from zonal.selection.pilot import _held_out_error
 
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 2)), rng.standard_normal((300, 2))
@@ -153,5 +152,17 @@ def test_held_out_error_from_moments():
     parts = pilot._moments(Z)
     alphas = default_alphas(parts[0])[10:]
     expected = split_errors(parts[0], parts[2], alphas, True)
-    found = [_held_out_error(parts[0], parts[2], alpha) for alpha in alphas]
+    found = [HeldOut.of(parts[0], parts[2]).error(alpha) for alpha in alphas]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("bottom", range(20))
+def test_least_error_of_a_valley_from_few_trials(bottom):
+    tried = []
+
+    def error(alpha):
+        tried.append(alpha)
+        return 1 + abs(alpha - bottom)
+
+    assert _valley(error, np.arange(20.0)) == 1
+    assert len(tried) == len(set(tried)) <= 9

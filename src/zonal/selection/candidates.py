@@ -65,9 +65,9 @@ class Candidate:
     def neighbours(self) -> Iterator["Candidate"]:
         """The same with a length scale that is a little smaller or larger."""
         for factor in (2**-0.5, 2**0.5):
-            yield replace(self, width=self.width * factor)
+            yield replace(self, width=_rounded(self.width * factor))
             if self.rest_width is not None:
-                yield replace(self, rest_width=self.rest_width * factor)
+                yield replace(self, rest_width=_rounded(self.rest_width * factor))
 
     def features(
         self,
@@ -100,6 +100,11 @@ class Candidate:
             return FourierFeatures(kernel, orthogonal=True, **seeded)
         sampling = "uniform" if self.map == "nystroem, uniform" else "recursive"
         return NystroemFeatures(kernel, sampling=sampling, **seeded)
+
+
+def _rounded(width: float) -> float:
+    """Four digits, so that two steps there and back are known to meet."""
+    return float(f"{width:.4g}")
 
 
 def _kernel(family: str, length_scale: float) -> Kernel:

@@ -9,6 +9,7 @@ n rows under the law :math:`e(n) = e_\infty + c/n`,
 .. math:: e(n) = e(m) - (e(m/2) - e(m)) \left(1 - \frac m n\right).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +19,10 @@ import numpy.typing as npt
 from .._typing import Array, FloatArray
 from ..learners.folds import hashed_folds
 from ..learners.moments import Moments
-from ..learners.path import default_alphas, solve, split_errors
+from ..learners.path import default_alphas
+from ..learners.solve import solve_ridge
 
-__all__ = ["Pilot"]
+__all__ = ["HeldOut", "Pilot"]
 
 
 @dataclass(frozen=True)
@@ -71,15 +73,10 @@ class Pilot:
         parts = self._moments(features.transform(self.rows))
         both = parts[0] + parts[1]
         alphas = default_alphas(both)
-        errors = split_errors(both, parts[2], alphas, True)
-        best = int(np.argmin(errors))
-        error = float(errors[best])
+        error = _valley(HeldOut.of(both, parts[2]).error, alphas)
         if not extrapolate:
             return error
-        # Half of the rows need half of the alpha, or a little more or less: a few solutions, which
-        # cost less than the decomposition for all alphas.
-        near = alphas[max(best - 1, 0) : best + 3] / 2
-        half = min(_held_out_error(parts[0], parts[2], alpha) for alpha in near)
+        half = _valley(HeldOut.of(parts[0], parts[2]).error, alphas)
         n_training = both.n_rows
         gain = max(half - error, 0.0) * (1 - min(n_training / self.n_rows, 1.0))
         return error - min(gain, error / 2)
@@ -97,11 +94,59 @@ class Pilot:
         return moments
 
 
-def _held_out_error(train: Moments, test: Moments, alpha: float) -> float:
-    """The squared error on test rows of the ridge regression on training rows, from moments."""
-    coef, middle, width = solve(train, alpha, True).coef, train.mean(), train.n_features
-    held_out = test.products(middle)
-    gram, cross = held_out[:width, :width], held_out[:width, width:]
-    squares = np.diag(held_out)[width:]
-    explained = np.sum(coef * (2 * cross - gram @ coef), axis=0)
-    return float(np.maximum(squares - explained, 0.0).mean() / test.weight)
+@dataclass(frozen=True)
+class HeldOut:
+    """Ridge regression on training rows and its error on test rows, from moments.
+
+    One Cholesky factorisation for each alpha: a few of them cost less than the eigendecomposition
+    that would serve all.
+
+    Attributes
+    ----------
+    fitted, held_out : ndarray of shape (D + t, D + t)
+        Products of features and targets about the training mean, of training and test rows.
+    width : int
+        The number of features D.
+    precision, weight : float
+        The precision of the sums; the weight of the test rows.
+    """
+
+    fitted: FloatArray
+    held_out: FloatArray
+    width: int
+    precision: float
+    weight: float
+
+    @classmethod
+    def of(cls, train: Moments, test: Moments) -> "HeldOut":
+        """From the moments of training and test rows."""
+        middle = train.mean()
+        products = train.products(middle), test.products(middle)
+        return cls(*products, train.n_features, train.precision, test.weight)
+
+    def error(self, alpha: float) -> float:
+        """The mean squared error on the test rows, averaged over targets."""
+        D = self.width
+        coef = solve_ridge(self.fitted[:D, :D], self.fitted[:D, D:], alpha, self.precision)
+        gram, cross = self.held_out[:D, :D], self.held_out[:D, D:]
+        explained = np.sum(coef * (2 * cross - gram @ coef), axis=0)
+        squares = np.diag(self.held_out)[D:]
+        return float(np.maximum(squares - explained, 0.0).mean() / self.weight)
+
+
+def _valley(error: Callable[[float], float], alphas: FloatArray) -> float:
+    """The least error of all alphas: every fourth, then downhill from the best of those.
+
+    Against alpha the error falls (variance), then rises (bias), so that not all need be tried.
+    """
+    known: dict[int, float] = {}
+
+    def at(index: int) -> float:
+        if index not in known:
+            known[index] = error(alphas[index])
+        return known[index]
+
+    best = min(range(1, len(alphas), 4), key=at)
+    while (step := min(range(max(best - 1, 0), min(best + 2, len(alphas))), key=at)) != best:
+        best = step
+    return at(best)

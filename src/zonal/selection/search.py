@@ -30,6 +30,8 @@ MAX_METRIC_COLUMNS = 1000
 FULL_WIDTH = 3
 # How many kernels survive the first and the second round.
 SURVIVORS = 8, 3
+# How often the best length scale moves by a factor of √2 while that helps.
+STEPS = 3
 
 
 def select_features(
@@ -129,9 +131,22 @@ class _Search:
         second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
         half = max(self.n_components // 2, 16)
         survivors = self._best(second, 2, half, n_pilot)[: SURVIVORS[1]]
-        ranked = self._on_maps([candidate for candidate, _ in survivors])
-        near = list(ranked[0][0].neighbours())
-        ranked = sorted(ranked + self._best(near, 4, self.n_components, n_pilot), key=_error)
+        return self._refine([candidate for candidate, _ in survivors])
+
+    def _refine(self, candidates: list[Candidate]) -> tuple[Candidate, float]:
+        """The best candidates at full width: on every map, and a little narrower or wider."""
+        n_pilot = self.pilot.rows.shape[0]
+        ranked = self._on_maps(candidates)
+        for _ in range(STEPS):
+            start, tried = ranked[0][0], {candidate for candidate, _ in ranked}
+            near = [c for c in start.neighbours() if c not in tried]
+            ranked = sorted(ranked + self._best(near, 4, self.n_components, n_pilot), key=_error)
+            if ranked[0][0] == start:
+                break
+        best = ranked[0][0]
+        if best.map == "nystroem, uniform":  # leverage scores cost as much as all others: only once
+            recursive = self._best([best.on("nystroem")], 5, self.n_components, n_pilot)
+            ranked = sorted(ranked + recursive, key=_error)
         return ranked[0]
 
     def _on_maps(self, candidates: list[Candidate]) -> list[tuple[Candidate, float]]:
@@ -146,13 +161,7 @@ class _Search:
             tried = self._best([candidate.on(m) for m in maps], 3, self.n_components, n_pilot)
             maps = [c.map for c, _ in tried[:2]]
             ranked += tried
-        ranked = sorted(ranked, key=_error)
-        if ranked[0][0].map == "nystroem, uniform":  # leverage scores cost as much as all others
-            recursive = [ranked[0][0].on("nystroem")]
-            ranked = sorted(
-                ranked + self._best(recursive, 3, self.n_components, n_pilot), key=_error
-            )
-        return ranked
+        return sorted(ranked, key=_error)
 
     def try_metric(
         self, best: Candidate, error: float, y: Any
@@ -184,11 +193,9 @@ class _Search:
         ]
         half = max(self.n_components // 2, 16)
         top = self._best(kernels, 2, half, n_pilot)[:2]
-        ranked = self._on_maps([candidate for candidate, _ in top])
-        near = list(ranked[0][0].neighbours())
-        ranked = sorted(ranked + self._best(near, 4, self.n_components, n_pilot), key=_error)
-        if ranked[0][1] < error:
-            return metric, ranked[0][0]
+        found, found_error = self._refine([candidate for candidate, _ in top])
+        if found_error < error:
+            return metric, found
         self.sphere = sphere
         self._use(plain)
         return None, best
