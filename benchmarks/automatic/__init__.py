@@ -1,0 +1,1 @@
+"""What ``features="auto"`` chooses, beside what it could have chosen."""
