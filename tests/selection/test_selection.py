@@ -166,3 +166,35 @@ def test_least_error_of_a_valley_from_few_trials(bottom):
 
     assert _valley(error, np.arange(20.0)) == 1
     assert len(tried) == len(set(tried)) <= 9
+
+
+def test_five_thousand_columns():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((400, 5000))
+    y = X[:, :100].sum(axis=1)
+    model = zonal.KernelRidge(budget=64, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert model.score(X, y) > 0  # not worse than a constant on its own rows
+    assert not model.selection_["metric"].any()
+
+
+def test_heavy_tails_do_not_carry_the_prediction_away():
+    """Cauchy noise: the constant is about as good as anything, and the choice must see it."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((1000, 3))
+    y = np.sin(X[:, 0]) + rng.standard_cauchy(1000)
+    found = zonal.KernelRidge(budget=64, random_state=0).fit(X, y).predict(X)
+    assert np.abs(found).max() < np.abs(y).max() / 10
+
+
+def test_rare_classes(table):
+    labels = np.array(["common"] * 690 + ["rare"] * 9 + ["single"])
+    model = zonal.KernelRidgeClassifier(budget=48, random_state=0).fit(table[0], labels)
+    probabilities = model.predict_proba(table[2])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert set(model.predict(table[2])) <= {"common", "rare", "single"}
+
+
+def test_one_class_is_an_error_that_names_it(table):
+    with pytest.raises(ValueError, match=r"at least 2 classes.*one class only: \[3\]"):
+        zonal.KernelRidgeClassifier(budget=48).fit(table[0], np.full(len(table[0]), 3))
