@@ -59,6 +59,8 @@ SIGNATURES = {
     "max_rows=10000, standardize=True, task='auto', random_state=None)",
     "SphereEncoder": "(latitude='auto', longitude='auto', *, rest='standardize', "
     "interval=(0.0, 1.0), out_of_range='error')",
+    "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
+    "Checkpoint": "(path, every=16)",
     "save": "(model, path)",
     "load": "(path, functions=None)",
     "theory.harmonic_dimension": "(degree, dim)",
