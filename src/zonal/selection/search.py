@@ -80,7 +80,8 @@ def select_features(
     best, error = search.run()
     metric = None
     if not is_sparse(rows) and not (sphere is not None and rows.shape[1] == 3):
-        metric, best = search.try_metric(best, error, targets if y is None else y)
+        metric, best, error = search.try_metric(best, error, targets if y is None else y)
+    best = search.refine(best, error)
     steps: list[tuple[str, Any]] = [] if step is None else [("scale", step)]
     if metric is not None:
         steps.append(("metric", metric))
@@ -131,12 +132,12 @@ class _Search:
         second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
         half = max(self.n_components // 2, 16)
         survivors = self._best(second, 2, half, n_pilot)[: SURVIVORS[1]]
-        return self._refine([candidate for candidate, _ in survivors])
+        return self._on_maps([candidate for candidate, _ in survivors])[0]
 
-    def _refine(self, candidates: list[Candidate]) -> tuple[Candidate, float]:
-        """The best candidates at full width: on every map, and a little narrower or wider."""
+    def refine(self, best: Candidate, error: float) -> Candidate:
+        """Walk to a narrower or wider kernel while that helps; then try better landmarks."""
         n_pilot = self.pilot.rows.shape[0]
-        ranked = self._on_maps(candidates)
+        ranked = [(best, error)]
         for _ in range(STEPS):
             start, tried = ranked[0][0], {candidate for candidate, _ in ranked}
             near = [c for c in start.neighbours() if c not in tried]
@@ -147,7 +148,7 @@ class _Search:
         if best.map == "nystroem, uniform":  # leverage scores cost as much as all others: only once
             recursive = self._best([best.on("nystroem")], 5, self.n_components, n_pilot)
             ranked = sorted(ranked + recursive, key=_error)
-        return ranked[0]
+        return ranked[0][0]
 
     def _on_maps(self, candidates: list[Candidate]) -> list[tuple[Candidate, float]]:
         """The first candidate on every map, the others on the best two of them."""
@@ -165,10 +166,10 @@ class _Search:
 
     def try_metric(
         self, best: Candidate, error: float, y: Any
-    ) -> tuple[LearnedMetric | None, Candidate]:
+    ) -> tuple[LearnedMetric | None, Candidate, float]:
         """Learn a metric and see whether the best candidates are better with it."""
         if self.dim < 2 or self.dim > MAX_METRIC_COLUMNS:
-            return None, best
+            return None, best, error
         plain, start = self.pilot, time.perf_counter()
         metric = LearnedMetric(random_state=self.seed)
         # Not from the rows that errors are measured on, which it would flatter.
@@ -181,7 +182,7 @@ class _Search:
         if self.verbose:
             print(f"learned metric: {time.perf_counter() - start:.2f} s")
         if metric.best_iteration_ == 0:
-            return None, best
+            return None, best, error
         sphere, self.sphere = self.sphere, None
         self._use(plain.with_rows(metric.transform(plain.rows)))
         n_pilot = plain.rows.shape[0]
@@ -193,12 +194,12 @@ class _Search:
         ]
         half = max(self.n_components // 2, 16)
         top = self._best(kernels, 2, half, n_pilot)[:2]
-        found, found_error = self._refine([candidate for candidate, _ in top])
+        found, found_error = self._on_maps([candidate for candidate, _ in top])[0]
         if found_error < error:
-            return metric, found
+            return metric, found, found_error
         self.sphere = sphere
         self._use(plain)
-        return None, best
+        return None, best, error
 
     def fitted(self, candidate: Candidate) -> Any:
         """The map of the chosen candidate, fitted to the pilot."""
