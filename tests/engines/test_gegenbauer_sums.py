@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.special import comb, eval_gegenbauer
 
 from zonal.engines import map_rows, numba_engine, numpy_engine
 
@@ -43,10 +44,64 @@ def test_no_overflow_in_high_dimension(dtype, dim, degree):
     np.testing.assert_allclose(out, expected, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("dim", "degree"), [(3, 20), (9, 12), (40, 3)])
+def test_features_of_rows_are_the_formula(dtype, dim, degree):
+    """√α_ℓ P_ℓ from SciPy, for more rows than a tile holds and for a row without a direction."""
+    rng = np.random.default_rng(dim)
+    counts = np.array([300, 257])
+    n_rows = numba_engine.TILE_SIZE // 300 + 5
+    units, directions = rng.standard_normal((n_rows, dim)), rng.standard_normal((dim, 300))
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    directions /= np.linalg.norm(directions, axis=0)
+    units[0] = directions[:, 0]
+    units[-1] = 0
+    units, directions = units.astype(dtype), directions.astype(dtype)
+    coefficients = rng.standard_normal((n_rows, degree + 1, 2)) / np.arange(1, degree + 2)[:, None]
+
+    cosines = np.clip(units.astype(np.float64) @ directions.astype(np.float64), -1, 1)
+    expected = np.zeros((n_rows, 557))
+    for ell in range(degree + 1):
+        alpha = comb(ell + dim - 1, ell) - (comb(ell + dim - 3, ell - 2) if ell > 1 else 0)
+        values = eval_gegenbauer(ell, dim / 2 - 1, cosines) / eval_gegenbauer(ell, dim / 2 - 1, 1.0)
+        terms = coefficients[:, ell, :, None] * np.sqrt(alpha) * values[:, None, :]
+        expected += np.hstack([terms[:, 0], terms[:, 1, :257]])
+    out = np.full((n_rows, 557), np.nan, dtype)
+    numba_engine.gegenbauer_features(units, directions, coefficients, counts, out)
+    # As above: a rounding of the cosine counts ℓ² times near ±1.
+    tolerance = 4 * np.finfo(dtype).eps * (degree + 1) ** 2 * np.abs(expected).max()
+    np.testing.assert_allclose(out, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize(("dim", "degree"), [(3, 6), (200, 168)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_part_of_a_wider_matrix_is_filled_in_place(dim, degree, order):
+    """In float32, and by way of float64 where the range of the weights needs it."""
+    rng = np.random.default_rng(0)
+    units = rng.standard_normal((6, dim)) / np.sqrt(dim)
+    directions = rng.standard_normal((dim, 40)) / np.sqrt(dim)
+    units, directions = units.astype(np.float32), directions.astype(np.float32)
+    coefficients = np.full((6, degree + 1, 1), 1 / (degree + 1))
+    counts, alone = np.array([40]), np.empty((6, 40), np.float32)
+    numba_engine.gegenbauer_features(units, directions, coefficients, counts, alone)
+    wide = np.zeros((6, 43), np.float32, order=order)
+    numba_engine.gegenbauer_features(units, directions, coefficients, counts, wide[:, 2:42])
+    np.testing.assert_array_equal(wide[:, 2:42], alone)
+    np.testing.assert_array_equal(wide[:, [0, 1, 42]], 0)
+
+
 def test_shapes_are_checked_before_compiled_code_runs():
     with pytest.raises(ValueError, match="do not belong to"):
         numba_engine.gegenbauer_sums(
             np.zeros((2, 8)), np.zeros((2, 3, 1)), np.array([8]), 3, np.empty((2, 4))
+        )
+    with pytest.raises(ValueError, match="do not belong to"):
+        numba_engine.gegenbauer_features(
+            np.zeros((2, 3)), np.zeros((3, 7)), np.zeros((2, 3, 1)), np.array([8]), np.empty((2, 8))
+        )
+    with pytest.raises(ValueError, match="must have as many columns"):
+        numba_engine.gegenbauer_features(
+            np.zeros((2, 3)), np.zeros((4, 8)), np.zeros((2, 3, 1)), np.array([8]), np.empty((2, 8))
         )
 
 

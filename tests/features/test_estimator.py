@@ -71,6 +71,13 @@ def test_sparse_equals_dense(container):
     )
 
 
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("kind", [zonal.GegenbauerFeatures, zonal.HarmonicFeatures])
+def test_sparse_rows_for_a_map_that_was_centred_on_dense_ones(kind, container):
+    features = kind(zonal.Gaussian(2.0), 32, center=True).fit(X)
+    np.testing.assert_allclose(features.transform(container(X)), features.transform(X), atol=1e-12)
+
+
 def test_sparse_is_never_filled():
     """100,000 columns and 2,000 rows would be 1.6 GB; the projections are 2,000 × 64."""
     data = sp.random_array(

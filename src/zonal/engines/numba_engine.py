@@ -1,6 +1,7 @@
 """The compiled engine: all degrees in one fused pass over a block of rows."""
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -8,12 +9,16 @@ from numba import njit
 
 from .._typing import Array, FloatArray
 from ..polynomials import log_harmonic_dimensions, recurrence
+from .layout import flat_rows
 
-__all__ = ["gegenbauer_sums"]
+__all__ = ["gegenbauer_features", "gegenbauer_sums"]
 
-# Directions handled together. Three buffers of this width stay in the first-level cache.
-WIDTH = 512
-# Degrees per sweep over the buffers, which divides their traffic.
+# Cosines computed at a time, 256 KB in float32: they do not leave a core's second-level cache.
+TILE_SIZE = 1 << 16
+# Directions swept together. What a sweep reads and writes stays in the first-level cache: with
+# 512 it takes 1.4 times as long.
+WIDTH = 128
+# Degrees per sweep, which divides that traffic.
 STRIDE = 4
 # Weights may leave the magnitude of the result by this much, with room to spare for the result.
 LOG_RANGE = {"float32": 40.0, "float64": 600.0}
@@ -26,16 +31,52 @@ def gegenbauer_sums(
 
     Releases the GIL, and works in the precision of `projections`.
     """
+    _run(_sums, (projections,), projections.shape, coefficients, counts, dim, out)
+
+
+def gegenbauer_features(
+    units: Array, directions: Array, coefficients: Array, counts: Array, out: Array
+) -> None:
+    """`gegenbauer_sums` of ``units @ directions``, which are never held all at once.
+
+    Parameters
+    ----------
+    units : ndarray of shape (n_rows, d)
+        IN. Unit vectors x/‖x‖ (zeros where a row has none), in the precision of the features.
+    directions : ndarray of shape (d, n_directions)
+        IN. Unit vectors w_j.
+    coefficients, counts, out
+        As in `gegenbauer_sums`.
+    """
+    if units.shape[1] != len(directions):
+        raise ValueError(  # compiled code would read beyond the end
+            f"units of shape {units.shape} must have as many columns as directions of shape "
+            f"{directions.shape} have rows: pass directions as [d, n_directions]."
+        )
+    shape = len(units), directions.shape[1]
+    _run(_features, (units, directions), shape, coefficients, counts, units.shape[1], out)
+
+
+def _run(
+    compiled: Callable[..., None],
+    inputs: tuple[Array, ...],
+    shape: tuple[int, ...],
+    coefficients: Array,
+    counts: Array,
+    dim: int,
+    out: Array,
+) -> None:
+    """Check the shapes, scale the coefficients, and call compiled code in one precision."""
     n_rows, n_degrees, n_radial = coefficients.shape
-    if out.shape != (n_rows, counts.sum()) or projections.shape != (n_rows, counts.max()):
+    if out.shape != (n_rows, counts.sum()) or shape != (n_rows, counts.max()):
         raise ValueError(  # compiled code would write beyond the end
-            f"Arrays of shapes {projections.shape}, {coefficients.shape} and {out.shape} do not "
+            f"Arrays of shapes {shape}, {coefficients.shape} and {out.shape} do not "
             f"belong to {counts.tolist()} directions."
         )
-    # Zeros above the largest degree fill the last sweep; [row, radial, degree] is read in order.
+    # Zeros above the largest degree fill the first sweep; [row, radial, degree] is read in order.
     n_padded = 1 + STRIDE * (-(-(n_degrees - 1) // STRIDE))
     gamma, beta, weights, span = _scaled_recurrence(n_degrees, n_padded, dim)
-    dtype = projections.dtype
+    dtype = inputs[0].dtype
     if span > LOG_RANGE[dtype.name]:
         if span > LOG_RANGE["float64"]:
             raise ValueError(
@@ -45,14 +86,9 @@ def gegenbauer_sums(
         dtype = np.dtype(np.float64)
     padded = np.zeros((n_rows, n_radial, n_padded), dtype)
     np.multiply(coefficients.transpose(0, 2, 1), weights, out=padded[:, :, :n_degrees])
-    _clenshaw(
-        projections.astype(dtype, copy=False),
-        padded,
-        counts,
-        dtype.type(gamma),
-        beta.astype(dtype),
-        out,
-    )
+    contiguous = (np.ascontiguousarray(array, dtype) for array in inputs)
+    with flat_rows(out, dtype) as (flat, pitch):
+        compiled(*contiguous, padded, counts, dtype.type(gamma), beta.astype(dtype), flat, pitch)
 
 
 @lru_cache(maxsize=64)
@@ -84,40 +120,69 @@ def _scaled_recurrence(
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def _clenshaw(projections, coefficients, counts, gamma, beta, out):  # type: ignore[no-untyped-def]
-    """Clenshaw's recurrence, downwards in the degree, four degrees a sweep.
+def _clenshaw(t, coefficients, counts, gamma, beta, above, out):  # type: ignore[no-untyped-def]
+    """Clenshaw's recurrence for one row, downwards in the degree, four degrees a sweep.
 
     With Q_{ℓ+1} = γ t Q_ℓ - β_ℓ Q_{ℓ-1} and Q_0 = 1,
 
         u_ℓ = c_ℓ + γ t u_{ℓ+1} - β_{ℓ+1} u_{ℓ+2},    Σ_ℓ c_ℓ Q_ℓ(t) = u_0.
 
-    projections [n_rows, n_directions], coefficients [n_rows, n_radial, 1 + 4 n_sweeps],
-    counts [n_radial], beta [at least 2 + 4 n_sweeps]: IN. out [n_rows, counts.sum()]: OUT.
+    The place of the result holds u_{ℓ+1} on the way.
+
+    coefficients [n_radial, 1 + 4 n_sweeps], counts [n_radial], beta [at least 2 + 4 n_sweeps]: IN.
+    t [n_directions]: IN, overwritten with γ t. above [WIDTH]: for u_{ℓ+2}. out [from
+    counts.sum()]: OUT.
     """
-    n_rows, n_radial, n_degrees = coefficients.shape
-    t = np.empty(WIDTH, projections.dtype)  # γ t
-    upper = np.empty(WIDTH, projections.dtype)  # u_{ℓ+1}
-    above = np.empty(WIDTH, projections.dtype)  # u_{ℓ+2}
-    for row in range(n_rows):
-        first = 0
-        for i in range(n_radial):
-            c = coefficients[row, i]
-            for start in range(0, counts[i], WIDTH):
-                width = min(WIDTH, counts[i] - start)
+    n_radial, n_degrees = coefficients.shape
+    for j in range(len(t)):
+        t[j] = min(max(gamma * t[j], -gamma), gamma)
+    first = 0
+    for i in range(n_radial):
+        c = coefficients[i]
+        for start in range(0, counts[i], WIDTH):
+            width = min(WIDTH, counts[i] - start)
+            x = t[start : start + width]
+            upper = out[first + start : first + start + width]
+            for j in range(width):
+                upper[j] = c[n_degrees - 1]
+                above[j] = 0
+            for ell in range(n_degrees - 2, 0, -STRIDE):
+                c0, c1, c2, c3 = c[ell], c[ell - 1], c[ell - 2], c[ell - 3]
+                b0, b1, b2, b3 = beta[ell + 1], beta[ell], beta[ell - 1], beta[ell - 2]
                 for j in range(width):
-                    t[j] = min(max(gamma * projections[row, start + j], -gamma), gamma)
-                    upper[j] = 0
-                    above[j] = 0
-                for ell in range(n_degrees - 1, 0, -STRIDE):
-                    c0, c1, c2, c3 = c[ell], c[ell - 1], c[ell - 2], c[ell - 3]
-                    b0, b1, b2, b3 = beta[ell + 1], beta[ell], beta[ell - 1], beta[ell - 2]
-                    for j in range(width):
-                        u0 = c0 + t[j] * upper[j] - b0 * above[j]
-                        u1 = c1 + t[j] * u0 - b1 * upper[j]
-                        u2 = c2 + t[j] * u1 - b2 * u0
-                        u3 = c3 + t[j] * u2 - b3 * u1
-                        upper[j] = u3
-                        above[j] = u2
-                for j in range(width):
-                    out[row, first + start + j] = c[0] + t[j] * upper[j] - beta[1] * above[j]
-            first += counts[i]
+                    u0 = c0 + x[j] * upper[j] - b0 * above[j]
+                    u1 = c1 + x[j] * u0 - b1 * upper[j]
+                    u2 = c2 + x[j] * u1 - b2 * u0
+                    u3 = c3 + x[j] * u2 - b3 * u1
+                    upper[j] = u3
+                    above[j] = u2
+        first += counts[i]
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def _sums(projections, coefficients, counts, gamma, beta, out, pitch):  # type: ignore[no-untyped-def]
+    """Row by row, with a copy of the cosines of one."""
+    t = np.empty(projections.shape[1], projections.dtype)
+    above = np.empty(WIDTH, t.dtype)
+    for row in range(len(projections)):
+        t[:] = projections[row]
+        _clenshaw(t, coefficients[row], counts, gamma, beta, above, out[row * pitch :])
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def _features(units, directions, coefficients, counts, gamma, beta, out, pitch):  # type: ignore[no-untyped-def]
+    """As many rows at a time as make a tile of cosines.
+
+    And at least d of them: BLAS copies the directions for every product, in an order of its own.
+    """
+    n_rows, dim = units.shape
+    n_directions = directions.shape[1]
+    n_tile = max(TILE_SIZE // n_directions, dim, 8)
+    tile = np.empty((min(n_tile, n_rows), n_directions), units.dtype)
+    above = np.empty(WIDTH, tile.dtype)
+    for first in range(0, n_rows, n_tile):
+        last = min(first + n_tile, n_rows)
+        np.dot(units[first:last], directions, tile[: last - first])
+        for row in range(first, last):
+            t = tile[row - first]
+            _clenshaw(t, coefficients[row], counts, gamma, beta, above, out[row * pitch :])

@@ -61,4 +61,7 @@ class CenteredFeatures(KernelFeatures):
         return self._centered(rows)
 
     def _centered(self, rows: Any) -> Any:
-        return rows - self.center_.astype(rows.dtype) if self.center_.any() else rows
+        if not self.center_.any():
+            return rows
+        # Rows that are sparse can meet a map that was centred on dense ones.
+        return (rows.toarray() if is_sparse(rows) else rows) - self.center_.astype(rows.dtype)

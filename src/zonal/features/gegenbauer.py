@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from .._validation import check_choice, check_count, norms_agree, row_norms
-from ..engines import gegenbauer_sums
+from ..engines import gegenbauer_features, gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
 from ..kernels.gzk import angular_radial
 from ..kernels.slopes import Slopes, inverse
@@ -203,8 +203,8 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
 
     @property
     def _width(self) -> int:
-        # Cosines, and the coefficients with the copies made of them.
-        return len(self.directions_) + 3 * (self.max_degree_ + 1) * self.n_radial_
+        # Cosines, which only sparse rows have all at once, and the coefficients with their copies.
+        return len(self.directions_) // 4 + 3 * (self.max_degree_ + 1) * self.n_radial_
 
     def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         # [d, m] in C order, made once: a sparse product would copy any other for every block.
@@ -218,15 +218,15 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
             inverse = inverse_norms(norms, rows.dtype)[:, None]
             first = 0
             for group, table in zip(self._groups, tables, strict=True):
-                cosines = rows @ table * inverse if is_sparse(rows) else (rows * inverse) @ table
                 last = first + group.counts.sum()
-                gegenbauer_sums(
-                    cosines,
-                    coefficients[:, :, group.radial] / np.sqrt(group.counts),
-                    group.counts,
-                    rows.shape[1],
-                    out[:, first:last],
-                )
+                radial = coefficients[:, :, group.radial] / np.sqrt(group.counts)
+                target = out[:, first:last]
+                if is_sparse(rows):
+                    cosines = rows @ table
+                    cosines *= inverse
+                    gegenbauer_sums(cosines, radial, group.counts, rows.shape[1], target)
+                else:
+                    gegenbauer_features(rows * inverse, table, radial, group.counts, target)
                 if rows.shape[1] == 1:
                     out[:, first:last] *= group.balance.astype(rows.dtype)
                 first = last
