@@ -175,3 +175,9 @@ def test_demo(tmp_path):
         assert name in text
     assert files(tmp_path) == {"elevation.png", "elevation.html"}
     assert (tmp_path / "elevation.png").stat().st_size > 10_000
+
+
+def test_reproduce(tmp_path):
+    """From any folder, since zonal itself runs from a checkout here."""
+    good("reproduce", "figure1", "--quick", "--out", tmp_path, cwd=tmp_path)
+    assert files(tmp_path) == {"figure1.json", "figure1.md", "figure1.png"}

@@ -68,24 +68,73 @@ def test_reproduce_outside_a_checkout(tmp_path, monkeypatch):
         reproduce._experiments()
 
 
+def test_text_and_nothing_at_all(tmp_path):
+    write(tmp_path / "t.csv", "a,y\n1,2\n3,4\nfive,6\n")
+    said = message("fit", "t.csv", "--target", "y", "--out", "m.zonal", cwd=tmp_path)
+    assert "Column 'a' of t.csv must hold numbers, but row 3 " in said
+    assert "holds 'five'" in said
+    write(tmp_path / "e.csv", "")
+    said = message("fit", "e.csv", "--target", "y", "--out", "m.zonal", cwd=tmp_path)
+    assert "e.csv is empty" in said
+    assert files(tmp_path) == {"t.csv", "e.csv"}
+
+
+def start(*arguments, cwd, **environment):
+    return subprocess.Popen(
+        [SCRIPT, *arguments],
+        cwd=cwd,
+        env={**ENVIRONMENT, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def interrupted(process, word, after=0.0):
+    """Send Ctrl-C some time after a word on stderr; everything that was said there."""
+    said = ""
+    while word not in said:
+        line = process.stderr.readline()
+        assert line, said
+        said += line
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    return said + process.communicate(timeout=60)[1]
+
+
 def test_interrupt_leaves_nothing(tmp_path):
     """Ctrl-C in the middle of a fit."""
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "big.npz", X=rng.standard_normal((400_000, 4)), y=rng.random(400_000))
-    command = [SCRIPT, "fit", "big.npz", "--target", "y", "--features", "gegenbauer"]
+    columns = {name: rng.standard_normal(400_000) for name in "abcdy"}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "big.parquet")
+    command = ["fit", "big.parquet", "--target", "y", "--features", "gegenbauer"]
     command += ["--components", "2048", "--out", "m.zonal", "--report", "r.html"]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-    )
-    said = ""
-    while "Fitting" not in said:
-        said += process.stderr.readline()
-    time.sleep(1)  # the fit takes far longer
-    process.send_signal(signal.SIGINT)
-    said += process.communicate(timeout=60)[1]
+    process = start(*command, cwd=tmp_path)
+    said = interrupted(process, "Fitting", after=1)  # the fit takes far longer
     assert process.returncode == 130, said
     assert "Traceback" not in said
-    assert files(tmp_path) == {"big.npz"}
+    assert files(tmp_path) == {"big.parquet"}
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        pytest.param(
+            "zonal.polynomials",
+            marks=pytest.mark.xfail(
+                strict=True,
+                reason="Python imports the package zonal before any code of the command runs",
+            ),
+        ),
+        "zonal.cli.errors",
+    ],
+)
+def test_interrupt_of_the_start(tmp_path, module):
+    """Ctrl-C while modules are imported: Python names each on stderr when it is."""
+    process = start("fit", "no.csv", "--target", "y", cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
+    said = interrupted(process, module)
+    assert process.returncode == 130, said[-1000:]
+    assert "Traceback" not in said
 
 
 def test_text_in_a_late_row(tmp_path):
@@ -115,6 +164,26 @@ def test_text_in_a_late_row(tmp_path):
 def test_bad_files(tmp_path, name, text, said):
     with pytest.raises(CommandError, match=said):
         read(write(tmp_path / name, text), target="y")
+
+
+def test_angles_are_checked_in_all_rows(tmp_path):
+    """Not only in the sample that the encoder learns from; by the row of the file."""
+    lines = [f"{i % 90},{i % 180},1" for i in range(70_000)]
+    lines[69_000] = "10,361,1"
+    path = write(tmp_path / "t.csv", "\n".join(["lat,lon,y", *lines]))
+    with pytest.raises(CommandError, match=r"Row 69001 .*361 in column 'lon'.*-180 to 360"):
+        read(path, target="y", lat="lat", lon="lon")
+
+
+def test_parts_must_be_alike(tmp_path):
+    (tmp_path / "parts").mkdir()
+    with pytest.raises(CommandError, match="no Parquet files"):
+        open_table(tmp_path / "parts")
+    for number, name in enumerate("ab"):
+        part = pa.table({name: [1.0], "y": [1.0]})
+        pyarrow.parquet.write_table(part, tmp_path / "parts" / f"{number}.parquet")
+    with pytest.raises(CommandError, match=r"1\.parquet has other columns.*0\.parquet"):
+        open_table(tmp_path / "parts")
 
 
 def test_times_are_not_numbers(tmp_path):

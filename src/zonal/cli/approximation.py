@@ -30,7 +30,7 @@ def approximation_curve(features: Any, X: Array, n_components: int) -> list[tupl
     features : transformer
         A fitted map of this library, alone or as the last step of a pipeline.
     X : ndarray of shape (n, d)
-        Rows that go into it.
+        Rows that go into it: the maps learn from all, and errors are those at a few of them.
     n_components : int
         The largest width; the others are smaller by powers of two.
 
@@ -39,12 +39,13 @@ def approximation_curve(features: Any, X: Array, n_components: int) -> list[tupl
     list of (width, error)
         Empty for features that are of no one kernel.
     """
-    rows = X[sample_rows(len(X), SAMPLE_ROWS)].astype(np.float64)
+    X = X.astype(np.float64)
     if hasattr(features, "steps"):
-        rows = features[:-1].transform(rows) if len(features) > 1 else rows
+        X = features[:-1].transform(X) if len(features) > 1 else X
         features = features[-1]
     if not isinstance(features, KernelFeatures) or not hasattr(features, "kernel_"):
         return []
+    rows = X[sample_rows(len(X), SAMPLE_ROWS)]
     widths = [n_components >> shift for shift in range(5, -1, -1) if n_components >> shift >= 8]
     curve = []
     for width in widths:
@@ -52,7 +53,7 @@ def approximation_curve(features: Any, X: Array, n_components: int) -> list[tupl
         if "random_state" in smaller.get_params() and smaller.random_state is None:
             smaller.set_params(random_state=0)
         try:
-            smaller.fit(rows)
+            smaller.fit(X)
         except ValueError as error:
             # Too few columns for what was asked of the map, such as its n_radial.
             warnings.warn(f"No error is shown for {width} features: {error}", stacklevel=2)

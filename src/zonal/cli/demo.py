@@ -16,9 +16,12 @@ from ..learners import KernelRidge
 from . import options as opt
 from .console import Screen
 from .errors import CommandError
-from .fit import draw_fit, fit_and_test, show_fit
+from .local import LocalRows
 from .model import model_of
+from .pages import draw_fit, show_fit
 from .read import Rows
+from .split import Split
+from .training import fit_and_test
 from .write import outputs
 
 __all__ = ["demo"]
@@ -55,7 +58,9 @@ def demo(
         with screen.stage("Compiling"):
             _warm_up()
         model = _model("auto", components, seed)
-        result, test = fit_and_test(model, rows, TEST_FRACTION, seed, screen)
+        split = Split(TEST_FRACTION, seed)
+        result, material = fit_and_test(model, LocalRows(rows, split), screen, (0, 1))
+        test = split.is_test(0, len(rows.X))
         result = {"data": "elevation", **result}
         table = [("zonal, chosen automatically", result["test"]["mse"], screen.seconds["Fitting"])]
         others = _others(components, seed)
@@ -65,7 +70,7 @@ def demo(
                 advance(1)
         with screen.stage("Drawing"):
             _draw(rows, model.predict(rows.X), components, picture_path)
-            page = draw_fit(model, result, rows, test, screen, (0, 1))
+            page = draw_fit(model, result, material, screen)
             note = f"All with {components:,} features and alpha by 2-fold cross-validation."
             page.table("Beside other features", HEADER, table, note)
             page.write(report_path)
@@ -109,9 +114,8 @@ def _mse_and_seconds(
     features: Any, rows: Rows, test: Array, components: int, seed: int
 ) -> tuple[float, float]:
     assert rows.y is not None
-    train = np.setdiff1d(np.arange(len(rows.X)), test)
     start = time.perf_counter()
-    model = _model(features, components, seed).fit(rows.X[train], rows.y[train])
+    model = _model(features, components, seed).fit(rows.X[~test], rows.y[~test])
     seconds = time.perf_counter() - start
     return float(np.mean((model.predict(rows.X[test]) - rows.y[test]) ** 2)), seconds
 

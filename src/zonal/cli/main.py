@@ -31,8 +31,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, predict, cluster, compare, size, demo, reproduce):
-    app.command()(command)
+PANELS = {
+    "Models of tables": (fit, predict, cluster),
+    "Which features, and how many": (compare, size),
+    "To see it work": (demo, reproduce),
+}
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
 
 
 def _version(wanted: bool) -> None:
@@ -48,9 +54,9 @@ def about(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Kernel models of tables, in one pass over the rows.
+    """Kernel models of tables, of any number of rows.
 
-    From a CSV, Parquet or NPZ file to a model, pictures and a report:
+    From a CSV, Parquet, NPZ or Zarr file to a model, pictures and a report:
 
     - `zonal fit houses.csv --target price --out houses.zonal --report houses.html`
 

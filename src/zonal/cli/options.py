@@ -27,12 +27,13 @@ __all__ = [
 ]
 
 TABLE, MODEL, RUN = "The table", "The model", "The run"
+OUTPUTS, ENGINE = "The outputs", "More than one process"
 
 Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="A table: CSV (.csv, .tsv, .csv.gz), Parquet or NPZ.",
+        help="A table: CSV (.csv, .tsv, .csv.gz), Parquet (a file or a folder), NPZ or Zarr.",
         show_default=False,
     ),
 ]

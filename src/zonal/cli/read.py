@@ -1,7 +1,9 @@
-"""Tables in files: CSV, Parquet and NPZ, in batches of rows, through pyarrow."""
+"""Tables in files: CSV, Parquet, NPZ and Zarr, in batches of rows, through pyarrow."""
 
+import importlib
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,23 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from .._typing import Array
+from ..features.sphere_encoder import DEGREES
 from .errors import CommandError, near
 
-__all__ = ["Rows", "Table", "check_complete", "numbers", "open_table", "read_rows"]
+__all__ = [
+    "Columns",
+    "Rows",
+    "Table",
+    "TableRows",
+    "check_complete",
+    "csv_delimiter",
+    "is_whole",
+    "numbers",
+    "open_table",
+    "parquet_files",
+    "read_rows",
+    "zarr_array",
+]
 
 # Rows of Parquet and NPZ, and bytes of CSV, that are read at a time.
 BATCH_ROWS = 1 << 16
@@ -22,7 +38,7 @@ BATCH_BYTES = 1 << 24
 DELIMITERS = ",;\t|"
 CSV_ENDINGS = (".csv", ".tsv", ".txt")
 ADVICE = ", or leave such rows out with --drop-missing"
-ENDINGS = (*CSV_ENDINGS, ".csv.gz", ".parquet", ".pq", ".npz")
+ENDINGS = (*CSV_ENDINGS, ".csv.gz", ".parquet", ".pq", ".npz", ".zarr")
 
 
 @dataclass(frozen=True)
@@ -77,6 +93,15 @@ class Rows:
     inputs: list[str]
     n_dropped: int
 
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+        return len(self.X)
+
+    def __iter__(self) -> Iterator[tuple[Array, Any]]:
+        """All of them as one block, as `TableRows` yields many."""
+        yield self.X, self.y
+
 
 def open_table(path: Path) -> Table:
     """Open a file and look at its columns, not yet at its rows."""
@@ -84,13 +109,15 @@ def open_table(path: Path) -> Table:
         folder = path.parent
         others = [item.name for item in folder.iterdir()] if folder.is_dir() else []
         raise CommandError(f"There is no file {path}.{near(path.name, others)}")
-    if path.is_dir():
-        raise CommandError(f"{path} is a folder, not a file.")
-    if path.stat().st_size == 0:
-        raise CommandError(f"{path} is empty.")
     name = path.name.lower()
+    if path.is_dir() and not name.endswith(".zarr") and not parquet_files(path):
+        raise CommandError(f"{path} is a folder, and no Parquet files (*.parquet) are in it.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise CommandError(f"{path} is empty.")
     try:
-        if name.endswith((".parquet", ".pq")):
+        if name.endswith(".zarr"):
+            table = _open_zarr(path)
+        elif path.is_dir() or name.endswith((".parquet", ".pq")):
             table = _open_parquet(path)
         elif name.endswith(".npz"):
             table = _open_npz(path)
@@ -108,21 +135,79 @@ def open_table(path: Path) -> Table:
     return table
 
 
+def parquet_files(path: Path) -> list[Path]:
+    """A Parquet file, or those of a folder: part.2 before part.10, as Dask has them."""
+
+    def key(file: Path) -> list[Any]:
+        return [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", str(file))]
+
+    return [path] if path.is_file() else sorted(path.rglob("*.parquet"), key=key)
+
+
 def _open_parquet(path: Path) -> Table:
-    with pa.parquet.ParquetFile(path) as file:
-        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+    files = parquet_files(path)
+    n_rows = 0
+    types: dict[str, Any] = {}
+    for place in files:
+        with pa.parquet.ParquetFile(place) as file:
+            found = _types(place, file.schema_arrow.names, file.schema_arrow.types)
+            n_rows += file.metadata.num_rows
+        types = types or found
+        if found != types:
+            raise CommandError(f"{place} has other columns, or of other types, than {files[0]}.")
 
     def read(columns: list[str]) -> Iterator[Any]:
-        with pa.parquet.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH_ROWS, columns=columns)
+        for place in files:
+            with pa.parquet.ParquetFile(place) as file:
+                yield from file.iter_batches(BATCH_ROWS, columns=columns)
 
-    return Table(path, _types(path, schema.names, schema.types), n_rows, read)
+    return Table(path, types, n_rows, read)
+
+
+def zarr_array(path: Path) -> tuple[Any, list[str]]:
+    """A Zarr array [n, columns] and its attribute ``columns``, the list of their names."""
+    try:
+        zarr: Any = importlib.import_module("zarr")
+    except ImportError as error:
+        raise CommandError(f"{path} needs zarr: pip install 'zonal[dask]'.") from error
+    try:
+        array = zarr.open_array(path, mode="r")
+    except (ValueError, OSError, KeyError) as error:
+        raise CommandError(f"{path} is not a Zarr array: {error}") from error
+    names = array.attrs.get("columns")
+    if array.ndim != 2 or not isinstance(names, list) or len(names) != array.shape[1]:
+        raise CommandError(
+            f"{path} has the shape {array.shape} and the attribute columns={names!r}: an array of "
+            "shape (rows, columns) is needed, with a list of the columns' names as its attribute "
+            "'columns'."
+        )
+    return array, [str(name) for name in names]
+
+
+def _open_zarr(path: Path) -> Table:
+    array, names = zarr_array(path)
+    kind = pa.from_numpy_dtype(array.dtype)
+    # Whole chunks, since each is read and unpacked as a whole.
+    step = max(1, BATCH_ROWS // array.chunks[0]) * array.chunks[0]
+
+    def read(columns: list[str]) -> Iterator[Any]:
+        places = [names.index(name) for name in columns]
+        for first in range(0, array.shape[0], step):
+            rows = array[first : first + step]
+            yield pa.record_batch([pa.array(rows[:, place]) for place in places], names=columns)
+
+    return Table(path, _types(path, names, [kind] * len(names)), array.shape[0], read)
+
+
+def csv_delimiter(path: Path) -> str:
+    """The commonest delimiter in the first line."""
+    with pa.input_stream(path, compression="detect") as stream:
+        header = stream.read(1 << 16).split(b"\n")[0].decode("utf-8-sig")
+    return max(DELIMITERS, key=header.count)
 
 
 def _open_csv(path: Path) -> Table:
-    with pa.input_stream(path, compression="detect") as stream:
-        header = stream.read(1 << 16).split(b"\n")[0].decode("utf-8-sig")
-    parse = pa.csv.ParseOptions(delimiter=max(DELIMITERS, key=header.count))
+    parse = pa.csv.ParseOptions(delimiter=csv_delimiter(path))
     block = pa.csv.ReadOptions(block_size=BATCH_BYTES)
 
     def start(convert: Any) -> Any:
@@ -178,76 +263,199 @@ def _types(path: Path, names: list[str], types: list[Any]) -> dict[str, Any]:
     return dict(zip(names, types, strict=True))
 
 
-def read_rows(
-    table: Table,
-    *,
-    inputs: list[str] | None = None,
-    ignore: list[str] | None = None,
-    target: str | None = None,
-    labels: bool = False,
-    drop_missing: bool = False,
-    advance: Callable[[int], None] = lambda rows: None,
-) -> Rows:
-    """Read numbers for learning.
+@dataclass(frozen=True)
+class Columns:
+    """What is read of every row, checked: numbers X, and a target y.
 
-    Parameters
+    Attributes
     ----------
     table : Table
-    inputs : list of str, optional
-        The columns of X; by default all but `target` and those of `ignore`.
-    target : str, optional
+    inputs : list of str
+        The columns of X.
+    target : str or None
         The column of y.
     labels : bool
         Whether y are classes, which may be text, and not numbers.
     drop_missing : bool
-        Leave out rows in which a number is missing, instead of complaining.
+        Leave out rows in which a value is missing, instead of complaining.
+    degrees : dict of str to (str, int, int)
+        Columns that are angles: what they are called, the lowest and the highest value.
+    """
+
+    table: Table
+    inputs: list[str]
+    target: str | None = None
+    labels: bool = False
+    drop_missing: bool = False
+    degrees: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        *,
+        inputs: list[str] | None = None,
+        ignore: list[str] | None = None,
+        target: str | None = None,
+        labels: bool = False,
+        drop_missing: bool = False,
+        lat: str | None = None,
+        lon: str | None = None,
+    ) -> "Columns":
+        """The columns that options name; X are by default all but `target` and `ignore`."""
+        if target is not None:
+            table.check(target, "target column")
+        left_out = [table.check(name) for name in ignore or []] + ([target] if target else [])
+        chosen = [
+            table.check(name) for name in inputs or table.types if inputs or name not in left_out
+        ]
+        if target in chosen:
+            raise CommandError(
+                f"The target {target!r} is among the inputs: leave it out of --input."
+            )
+        if not chosen:
+            raise CommandError(
+                f"{table.path} has no column left to learn from: its columns are "
+                f"{', '.join(map(repr, table.types))}."
+            )
+        angles = {
+            name: (angle, *DEGREES[angle])
+            for name, angle in ((lat, "latitude"), (lon, "longitude"))
+            if name is not None
+        }
+        return cls(table, chosen, target, labels, drop_missing, angles)
+
+    @property
+    def names(self) -> list[str]:
+        """All columns that are read."""
+        return [*self.inputs, self.target] if self.target else self.inputs
+
+    @property
+    def dtype(self) -> Any:
+        """That of X."""
+        return _dtype(self.table, self._numeric)
+
+    @property
+    def _numeric(self) -> list[str]:
+        return self.inputs if self.labels else self.names
+
+    def parse(self, batch: Any, first_row: int) -> tuple[Array, Any]:
+        """X [b, d] and y [b] or None of a batch that begins with a certain row of the table."""
+        values = numbers(self.table, batch, self._numeric, first_row)
+        if not self.drop_missing:
+            check_complete(self.table, batch, values, self._numeric, first_row, ADVICE)
+        self._check_degrees(values, first_row)
+        known = np.isfinite(values).all(axis=1)
+        if self.target is None:
+            return values[known], None
+        if not self.labels:
+            # Contiguous rows, which the last column would interrupt.
+            return np.ascontiguousarray(values[known, :-1]), values[known, -1]
+        marks = batch.column(self.target)
+        if pa.types.is_dictionary(marks.type):
+            marks = marks.dictionary_decode()
+        present = marks.is_valid().to_numpy(zero_copy_only=False)
+        if not self.drop_missing and not present.all():
+            raise CommandError(
+                f"Row {first_row + int(np.argmin(present)) + 1} (counted from 1, without the "
+                f"header) of {self.table.path} has no {self.target!r}. Fill it{ADVICE}."
+            )
+        known &= present
+        marks = marks.filter(pa.array(known))
+        if _is_text(marks.type):
+            marks = pc.utf8_trim_whitespace(marks)
+            return values[known], np.array(marks.to_pylist(), dtype=str)
+        return values[known], marks.to_numpy(zero_copy_only=False)
+
+    def _check_degrees(self, values: Array, first_row: int) -> None:
+        for name, (angle, low, high) in self.degrees.items():
+            column = values[:, self.inputs.index(name)]
+            outside = np.flatnonzero((column < low) | (column > high))
+            if len(outside):
+                raise CommandError(
+                    f"Row {first_row + outside[0] + 1} (counted from 1, without the header) of "
+                    f"{self.table.path} has {column[outside[0]]:g} in column {name!r}, which is "
+                    f"not a {angle}: those are degrees from {low} to {high}. Are --lat and --lon "
+                    "swapped? If not, correct or remove such rows."
+                )
+
+
+class TableRows:
+    """Blocks (X, y) of the rows of a table; every iteration reads the file anew.
+
+    Classes in text that are all whole numbers become numbers, in every pass after the first.
+
+    Attributes
+    ----------
+    inputs : list of str
+        The columns of X.
+    n_rows, n_dropped : int
+        Rows with and without missing values, known after a pass.
     advance : callable
         Is told how many rows were read.
     """
-    if target is not None:
-        table.check(target, "target column")
-    left_out = [table.check(name) for name in ignore or []] + ([target] if target else [])
-    chosen = [table.check(name) for name in inputs or table.types if inputs or name not in left_out]
-    if target in chosen:
-        raise CommandError(f"The target {target!r} is among the inputs: leave it out of --input.")
-    if not chosen:
-        raise CommandError(
-            f"{table.path} has no column left to learn from: its columns are "
-            f"{', '.join(map(repr, table.types))}."
-        )
-    columns = [*chosen, target] if target else chosen
-    parts: list[tuple[Array, Any]] = []
-    first = n_dropped = 0
-    for batch in table.batches(columns):
-        numeric = chosen if labels or target is None else columns
-        values = numbers(table, batch, numeric, first)
-        if not drop_missing:
-            check_complete(table, batch, values, numeric, first, ADVICE)
-        known = np.isfinite(values).all(axis=1)
-        marks = None
-        if labels and target:
-            marks = _labels(batch.column(target))
-            present = marks.is_valid().to_numpy(zero_copy_only=False)
-            if not drop_missing and not present.all():
-                raise CommandError(
-                    f"Row {first + int(np.argmin(present)) + 1} (counted from 1, without the "
-                    f"header) of {table.path} has no {target!r}. Fill it{ADVICE}."
-                )
-            known &= present
-            marks = marks.filter(pa.array(known))
-        parts.append((values if known.all() else values[known], marks))
-        n_dropped += int((~known).sum())
-        first += batch.num_rows
-        advance(batch.num_rows)
-    X = np.concatenate([values for values, _ in parts])
-    if not len(X):
-        raise CommandError(f"Every row of {table.path} lacks a number: there is nothing to learn.")
-    if target is None:
-        return Rows(X, None, chosen, n_dropped)
-    if not labels:
-        # Contiguous rows, which the last column would interrupt.
-        return Rows(np.ascontiguousarray(X[:, :-1]), X[:, -1].copy(), chosen, n_dropped)
-    return Rows(X, _as_classes(pa.chunked_array([marks for _, marks in parts])), chosen, n_dropped)
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._whole = False
+        self.inputs = columns.inputs
+        self.n_rows = self.n_dropped = 0
+        self.advance: Callable[[int], None] = lambda rows: None
+
+    def __iter__(self) -> Iterator[tuple[Array, Any]]:
+        first = n_rows = 0
+        whole = True
+        for batch in self._columns.table.batches(self._columns.names):
+            X, y = self._columns.parse(batch, first)
+            whole = whole and is_whole(y)
+            yield X, self.classes(y)
+            first += batch.num_rows
+            n_rows += len(X)
+            self.advance(batch.num_rows)
+        if not n_rows:
+            raise CommandError(
+                f"Every row of {self._columns.table.path} lacks a number: there is nothing to "
+                "learn."
+            )
+        self.n_rows, self.n_dropped, self._whole = n_rows, first - n_rows, whole
+
+    def classes(self, y: Any) -> Any:
+        """Targets as they are, or text as numbers if a whole pass found nothing else."""
+        return y.astype(np.int64) if self._whole else y
+
+
+def is_whole(y: Any) -> bool:
+    """Whether labels are text that says whole numbers."""
+    if y is None or y.dtype.kind != "U":
+        return False
+    try:
+        pc.cast(pa.array(y), pa.int64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def read_rows(
+    table: Table, *, advance: Callable[[int], None] = lambda rows: None, **options: Any
+) -> Rows:
+    """All rows of a table in memory.
+
+    Parameters
+    ----------
+    table : Table
+    advance : callable
+        Is told how many rows were read.
+    **options
+        As `Columns.of` takes them.
+    """
+    rows = TableRows(Columns.of(table, **options))
+    rows.advance = advance
+    parts = list(rows)
+    X = np.concatenate([part for part, _ in parts])
+    y = None
+    if options.get("target") is not None:
+        y = rows.classes(np.concatenate([part for _, part in parts]))
+    return Rows(X, y, rows.inputs, rows.n_dropped)
 
 
 def numbers(table: Table, batch: Any, columns: list[str], first_row: int = 0) -> Array:
@@ -255,11 +463,15 @@ def numbers(table: Table, batch: Any, columns: list[str], first_row: int = 0) ->
 
     float32 if no column is more precise than that in the file, else float64.
     """
-    small = all(_is_small(table.types[name]) for name in columns)
-    out = np.empty((batch.num_rows, len(columns)), np.float32 if small else np.float64)
+    out = np.empty((batch.num_rows, len(columns)), _dtype(table, columns))
     for number, name in enumerate(columns):
         out[:, number] = _as_numbers(table, name, batch.column(name), first_row)
     return out
+
+
+def _dtype(table: Table, columns: list[str]) -> Any:
+    small = all(_is_small(table.types[name]) for name in columns)
+    return np.dtype(np.float32 if small else np.float64)
 
 
 def _is_small(kind: Any) -> bool:
@@ -318,23 +530,6 @@ def _first_text(text: Any) -> int:
         else:
             high = middle
     return low
-
-
-def _labels(column: Any) -> Any:
-    """Classes of a batch; text and whole numbers stay what they are."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return pc.utf8_trim_whitespace(column) if _is_text(column.type) else column
-
-
-def _as_classes(labels: Any) -> Array:
-    """Classes of all rows, as numbers where the text of a CSV file says numbers."""
-    if _is_text(labels.type):
-        try:
-            return np.asarray(pc.cast(labels, pa.int64()).to_numpy())
-        except pa.ArrowInvalid:
-            return np.array(labels.to_pylist(), dtype=str)
-    return np.asarray(labels.to_numpy())
 
 
 def check_complete(

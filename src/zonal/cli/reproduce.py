@@ -32,7 +32,12 @@ def reproduce(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the results go; benchmarks/results by default."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the results go: by default benchmarks/results, and for --quick a new "
+            "temporary folder.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Run the paper's experiments again, with the published numbers beside ours.

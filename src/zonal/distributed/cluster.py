@@ -91,7 +91,7 @@ def local_cluster(n_workers: int = 2, threads_per_worker: int = 1) -> Any:
         threads_per_worker=threads_per_worker,
         processes=True,
         protocol="tcp://",
-        dashboard_address=None,
+        dashboard_address=":0",  # any free port: the usual one may be taken, with a warning
     )
 
 

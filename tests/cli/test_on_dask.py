@@ -1,0 +1,217 @@
+"""``zonal fit --engine dask`` finds what the local engine finds, and ends as cleanly."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import zonal
+from zonal.cli import on_dask
+from zonal.cli.console import Screen
+from zonal.cli.engines import Engine, check_engine
+from zonal.cli.errors import CommandError
+from zonal.cli.local import LocalRows
+from zonal.cli.model import encoder, model_of
+from zonal.cli.on_dask import DaskRows
+from zonal.cli.read import Columns, TableRows, open_table
+from zonal.cli.split import Split
+from zonal.cli.training import fit_and_test
+from zonal.distributed import local_cluster
+
+from .console import ENVIRONMENT, SCRIPT, as_json, files, message
+
+N = 3000
+SPLIT = Split(0.1, 0)
+# A map that learns nothing from the rows, so that only sums can differ.
+FIXED = ("--features", "fourier", "--bandwidth", 1, "--components", 64)
+
+
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, 3))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(N)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """One table as Parquet (a file and a folder) and CSV, with a gap in every seventh row of d."""
+    folder = tmp_path_factory.mktemp("dask")
+    X, y = data()
+    gaps = pa.array(np.arange(N), mask=np.arange(N) % 7 == 0)
+    kind = np.where(y > 0, "1", "2")
+    columns = {**dict(zip("abc", X.T, strict=True)), "d": gaps, "y": y, "kind": kind}
+    table = pa.table(columns)
+    pa.parquet.write_table(table, folder / "t.parquet", row_group_size=250)
+    pa.csv.write_csv(table, folder / "t.csv")
+    (folder / "parts").mkdir()
+    for number in range(12):
+        part = table.slice(number * 270, 270)
+        pa.parquet.write_table(part, folder / "parts" / f"part.{number}.parquet")
+    return folder
+
+
+@pytest.fixture
+def many_pieces(monkeypatch):
+    """Pieces of a few hundred rows, on threads of this process."""
+    monkeypatch.setattr(on_dask, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(on_dask, "ZARR_ROWS", 400)
+
+
+def columns_of(path, target="y", inputs=("a", "b", "c"), **options):
+    return Columns.of(
+        open_table(path), inputs=list(inputs), target=target, labels=target == "kind", **options
+    )
+
+
+def fitted(rows, target="y", inputs=("a", "b", "c")):
+    features = zonal.FourierFeatures(zonal.Gaussian(1.0), n_components=64)
+    kind = zonal.KernelRidgeClassifier if target == "kind" else zonal.KernelRidge
+    learner = kind(features, random_state=0)
+    model = model_of(encoder(list(inputs), None, None), learner, list(inputs), target)
+    result, _ = fit_and_test(model, rows, Screen())
+    return model, result
+
+
+def assert_engines_agree(path, **options):
+    columns = columns_of(path, **options)
+    options.pop("drop_missing", None)
+    distributed = DaskRows(columns, SPLIT)
+    assert len(distributed._pieces) > 3
+    found, result = fitted(distributed, **options)
+    local, expected = fitted(LocalRows(TableRows(columns), SPLIT), **options)
+    X = np.random.default_rng(1).standard_normal((500, len(columns.inputs)))
+    if columns.labels:
+        assert found[-1].classes_.tolist() == local[-1].classes_.tolist() == [1, 2]
+        np.testing.assert_allclose(found.predict_proba(X), local.predict_proba(X), atol=1e-8)
+    else:
+        np.testing.assert_allclose(found.predict(X), local.predict(X), rtol=1e-8, atol=1e-8)
+    for part in ("test", "train"):
+        assert result[part] == pytest.approx(expected[part], rel=1e-8)
+    for count in ("rows", "rows_dropped", "rows_train", "rows_test"):
+        assert result[count] == expected[count]
+    return result
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "parts", "t.csv"])
+def test_engines_agree(place, many_pieces, name):
+    assert assert_engines_agree(place / name)["rows"] == N
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
+def test_classes_and_gaps(place, many_pieces, name):
+    """Text that says whole numbers, and rows that are left out before rows are counted."""
+    if name == "t.csv":  # Parquet knows that these are text
+        result = assert_engines_agree(
+            place / name, target="kind", inputs=("a", "b", "c", "d"), drop_missing=True
+        )
+    else:
+        result = assert_engines_agree(place / name, inputs=("a", "b", "d"), drop_missing=True)
+    assert result["rows_dropped"] == -(-N // 7)
+
+
+def test_zarr(tmp_path, many_pieces):
+    zarr = pytest.importorskip("zarr")
+    X, y = data()
+    path = tmp_path / "t.zarr"
+    array = zarr.create_array(path, shape=(N, 4), chunks=(170, 3), dtype="f8")
+    array[:] = np.column_stack([y, X])
+    with pytest.raises(CommandError, match=r"\(3000, 4\).*columns=None.*attribute"):
+        open_table(path)
+    array.attrs["columns"] = ["y", "a", "b", "c"]
+    assert assert_engines_agree(path)["rows"] == N
+    array[1234, 2] = np.nan
+    with pytest.raises(CommandError, match=r"Row 1235 .* nan in column 'b'"):
+        DaskRows(columns_of(path), SPLIT).sample()
+
+
+def test_bad_values_are_named(tmp_path, many_pieces):
+    """By the row of the whole file, in whichever piece it is."""
+    lines = [f"{i},{i / 7}" for i in range(9000)]
+    lines[7000] = "12,n/k"
+    lines[8000] = "x,1"
+    (tmp_path / "t.csv").write_text("\n".join(["a,y", *lines]))
+    rows = DaskRows(columns_of(tmp_path / "t.csv", inputs=["a"]), SPLIT)
+    assert len(rows._pieces) > 3
+    with pytest.raises(CommandError, match=r"'y'.*row 7001 .*'n/k'.*--ignore"):
+        rows.sample()
+
+
+def test_gaps_are_named(place, many_pieces):
+    with pytest.raises(CommandError, match=r"Row 1 .*nothing in column 'd'.*--drop-missing"):
+        DaskRows(columns_of(place / "parts", inputs=["d"]), SPLIT).sample()
+
+
+def test_npz_is_not_for_dask(tmp_path):
+    np.savez(tmp_path / "t.npz", a=np.arange(9.0), y=np.arange(9.0))
+    with pytest.raises(CommandError, match=r"NPZ.*--engine dask.*Parquet"):
+        DaskRows(columns_of(tmp_path / "t.npz", inputs=["a"]), SPLIT)
+
+
+def test_options_go_together():
+    for options in (("tcp://1.2.3.4:5", None), (None, 3)):
+        with pytest.raises(CommandError, match="add --engine dask"):
+            check_engine(Engine.LOCAL, *options)
+    with pytest.raises(CommandError, match="leave one of them out"):
+        check_engine(Engine.DASK, "tcp://1.2.3.4:5", 3)
+
+
+def test_script_on_running_scheduler(place):
+    """The same predictions through the console script, on workers of a scheduler's address."""
+    options = ("--target", "y", "-i", "a", "-i", "b", "-i", "c", *FIXED)
+    expected = as_json("fit", "t.parquet", *options, "--out", "l.zonal", cwd=place)
+    with local_cluster(1) as client:
+        address = client.scheduler_info()["address"]
+        engine = ("--engine", "dask", "--scheduler", address)
+        result = as_json("fit", "t.parquet", *options, "--out", "d.zonal", *engine, cwd=place)
+        assert client.nthreads()  # which goes on
+    assert result["test"] == pytest.approx(expected["test"], rel=1e-8)
+    X, _ = data()
+    found, local = (zonal.load(place / name).predict(X) for name in ("d.zonal", "l.zonal"))
+    np.testing.assert_allclose(found, local, rtol=1e-8, atol=1e-8)
+
+
+def test_unreachable_scheduler(place):
+    engine = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", "--out", "no.zonal")
+    said = message("fit", "t.csv", "--target", "y", "-i", "a", *engine, cwd=place)
+    assert "No Dask scheduler answers at 'tcp://127.0.0.1:9' within 5 s" in said
+    assert "no.zonal" not in files(place)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["Starting workers", "Fitting"])
+def test_interrupt_ends_the_workers(tmp_path, stage):
+    """Ctrl-C at a terminal, which all processes of the command receive."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400_000, 4))
+    columns = dict(zip("abcd", X.T, strict=True))
+    pa.parquet.write_table(pa.table({**columns, "y": X[:, 0]}), tmp_path / "big.parquet")
+    command = [SCRIPT, "fit", "big.parquet", "--target", "y", "--features", "gegenbauer"]
+    command += ["--components", "2048", "--out", "m.zonal", "--engine", "dask", "--workers", "2"]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    said = ""
+    while stage not in said:
+        said += process.stderr.readline()
+    time.sleep(1)  # the stage takes longer
+    children = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, signal.SIGINT)
+    said += process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert files(tmp_path) == {"big.parquet"}
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert not alive
