@@ -35,7 +35,7 @@ format: $(READY)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)  ## Run the benchmarks and print their tables
+bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
 
 clean:  ## Remove the virtual environment and everything made

@@ -1,7 +1,5 @@
-"""Run every benchmark and print its table."""
+"""Run the benchmark of speed; `make bench` does."""
 
-from . import baselines, features, learners
+from .speed.__main__ import main
 
-for benchmark in (features, learners, baselines):
-    benchmark.main()
-    print()
+main()

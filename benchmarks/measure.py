@@ -3,17 +3,22 @@
 import statistics
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 PAGE = 4096
 
 
-def seconds(*functions: Callable[[], Any], repeats: int = 5) -> list[float]:
+def seconds(
+    *functions: Callable[[], Any],
+    repeats: int = 5,
+    summary: Callable[[list[float]], float] = statistics.median,
+) -> list[float]:
     """Median seconds of each function; they take turns, so that noise hits all of them.
 
-    Each runs once before the clock starts, which compiles it and warms the caches.
+    Each runs once before the clock starts, which compiles it and warms the caches. Limits of the
+    hardware take ``summary=min``.
     """
     times: list[list[float]] = [[] for _ in functions]
     for function in functions:
@@ -24,7 +29,7 @@ def seconds(*functions: Callable[[], Any], repeats: int = 5) -> list[float]:
             start = time.perf_counter()
             function()
             record.append(time.perf_counter() - start)
-    return [statistics.median(record) for record in times]
+    return [summary(record) for record in times]
 
 
 def _resident() -> int:
@@ -53,7 +58,12 @@ def peak_memory(function: Callable[[], Any]) -> int:
     return peak - start
 
 
-def table(rows: list[tuple[str, ...]], header: tuple[str, ...]) -> str:
+def table(rows: Sequence[tuple[str, ...]], header: tuple[str, ...]) -> str:
     """A Markdown table."""
     lines = [header, tuple("---" for _ in header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def verdict(what: str, value: float, goal: float, unit: str) -> tuple[str, str, str, str]:
+    """Cells of a table for a value that should be at most as large as its goal."""
+    return what, f"{value:.2f}{unit}", f"≤ {goal:g}{unit}", "yes" if value <= goal else "no"

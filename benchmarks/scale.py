@@ -17,8 +17,7 @@ import numpy as np
 import zonal
 from zonal.distributed import local_cluster
 
-from .features import verdict
-from .measure import peak_memory, table
+from .measure import peak_memory, table, verdict
 
 DIM, WIDTH, DEGREE, BATCH = 3, 512, 12, 1 << 16
 # So many that the start of a fit does not count.

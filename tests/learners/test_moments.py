@@ -29,6 +29,8 @@ def test_against_numpy(shift):
     np.testing.assert_allclose(moments.products() / weight.sum(), covariance, atol=1e-12)
     raw = moments.products(np.zeros(4))
     np.testing.assert_allclose(raw, (V * weight[:, None]).T @ V, rtol=1e-12)
+    np.testing.assert_allclose(moments.squares(np.zeros(4)), weight @ V**2, rtol=1e-12)
+    np.testing.assert_allclose(moments.squares(), weight.sum() * np.diag(covariance), rtol=1e-10)
 
 
 def test_merging_in_any_order_and_about_any_point():

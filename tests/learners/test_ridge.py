@@ -13,8 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import zonal
-from zonal.learners import ridge
+from zonal.engines import blocks
+from zonal.learners import base, ridge
 from zonal.learners.folds import hashed_folds
+from zonal.learners.solve import solve_ridge
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((400, 3))
@@ -130,11 +132,38 @@ def test_merged_halves_equal_fit():
 
 
 def test_blocks_do_not_matter(monkeypatch):
-    from zonal.learners import base
-
     expected = zonal.KernelRidge(oblivious()).fit(X, y).predict(X)
     monkeypatch.setattr(base, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 1)
     np.testing.assert_allclose(zonal.KernelRidge(oblivious()).fit(X, y).predict(X), expected)
+
+
+@pytest.mark.parametrize("features", [oblivious(), RBFSampler(random_state=0)], ids=repr)
+def test_features_of_blocks_stay_apart(features, monkeypatch):
+    """Blocks share the memory of their features, but nobody sees it."""
+    model = zonal.KernelRidge(features, 1.0).fit(X, y)
+    expected = model.features_.transform(X)
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 1)
+    np.testing.assert_allclose(model._map(X, lambda Z: Z), expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-10, 5e-8, 1e-6, 1e-4, 1.0])
+@pytest.mark.parametrize("noise", [1e-7, 1e-9])
+def test_one_alpha_on_a_matrix_with_rounding(alpha, noise):
+    """Rank 5 of 30, and symmetric noise of known norm, as of sums in single precision."""
+    rng = np.random.default_rng(0)
+    Q, _ = np.linalg.qr(rng.standard_normal((30, 30)))
+    values = np.r_[1.0, 0.5, 0.2, 0.1, 0.05, np.zeros(25)]
+    E = rng.standard_normal((30, 30))
+    E = noise * (E + E.T) / np.linalg.norm(E + E.T, 2)
+    rhs = Q[:, :5] @ rng.standard_normal((5, 2))
+    solution = solve_ridge((Q * values) @ Q.T + E, rhs, alpha, np.finfo(np.float32).eps)
+    exact = Q[:, :5] @ ((Q[:, :5].T @ rhs) / (values[:5, None] + alpha))
+    # (S + E + α)⁻¹b - (S + α)⁻¹b = -(S + E + α)⁻¹ E x, whose first factor is at most 1/α, or 1/0.05
+    # where the directions of the noise are left out, up to a factor of 2 for E itself.
+    smallest = alpha if alpha > 2 * noise else 0.05
+    bound = 2 * noise * np.linalg.norm(exact, axis=0) / smallest
+    assert (np.linalg.norm(solution - exact, axis=0) <= bound).all()
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-300, "cv"])

@@ -39,6 +39,14 @@ def test_table_of_what_was_tried(model):
     assert table._repr_html_()
 
 
+def test_the_learner_shows_the_table(model):
+    page = model._repr_html_()
+    assert "sk-estimator" in page
+    assert "What was tried" in page
+    assert "matern 3/2" in page
+    assert "What was tried" not in zonal.KernelRidge()._repr_html_()
+
+
 def test_same_seed_same_choice(table, model):
     again = zonal.KernelRidge(budget=128, random_state=0).fit(*table[:2])
     np.testing.assert_array_equal(again.predict(table[2]), model.predict(table[2]))

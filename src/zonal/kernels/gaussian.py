@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from .._typing import Array, FloatArray
-from .shift_invariant import ShiftInvariantKernel
+from .shift_invariant import ShiftInvariantKernel, is_direct
 from .slopes import Slopes
 from .terms import ExponentialTerm, Term
 
@@ -52,5 +52,7 @@ class Gaussian(ShiftInvariantKernel):
         return self._along_difference(-self._matrix(rows, others))
 
     def _matrix(self, rows: Any, others: Any) -> Array:
+        if is_direct(rows) and (others is None or is_direct(others)):
+            return super()._matrix(rows, others)
         # Smooth at zero, so squares of distances will do, without a root and in one pass.
         return np.asarray(rbf_kernel(rows, others, gamma=1 / (2 * float(self.bandwidth) ** 2)))

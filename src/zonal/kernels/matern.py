@@ -114,7 +114,7 @@ def matern(nu: float, distance: FloatArray) -> FloatArray:
     if nu == math.inf:
         return np.exp(-(distance**2) / 2)
     if nu > DEBYE_ORDER:
-        return _debye(nu, distance)
+        return _debye(nu, np.asarray(distance, np.float64))
     t = math.sqrt(2 * nu) * distance
     if nu == 0.5:
         return np.exp(-t)
@@ -122,7 +122,7 @@ def matern(nu: float, distance: FloatArray) -> FloatArray:
         return (1 + t) * np.exp(-t)
     if nu == 2.5:
         return (1 + t + t**2 / 3) * np.exp(-t)
-    return _bessel(nu, t)
+    return _bessel(nu, np.asarray(t, np.float64))
 
 
 def matern_slope(nu: float, distance: FloatArray) -> FloatArray:

@@ -9,17 +9,21 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from .._typing import Array, FloatArray
 from .._validation import check_positive, row_norms
+from ..engines import map_rows
+from ..engines.distances import DIRECT_COLUMNS, direct_distances
 from .bandwidth import median_distance
 from .base import Kernel, as_rows
 from .slopes import Slopes
 
-__all__ = ["ShiftInvariantKernel", "accurate_distances"]
+__all__ = ["ShiftInvariantKernel", "accurate_distances", "is_direct"]
 
 # Pairs closer than this share of their norms are measured by their difference.
 NEAR = 1e-3
 BLOCK = 4096
 # Norms whose squares come close to the largest number.
 HUGE = 1e150
+# Numbers whose squares are far from overflow in single precision.
+LARGEST = 1e15
 
 
 class ShiftInvariantKernel(Kernel):
@@ -86,12 +90,32 @@ class ShiftInvariantKernel(Kernel):
         return Slopes(slope, -slope)
 
     def _matrix(self, rows: Any, others: Any) -> Array:
-        distances = accurate_distances(rows, others)
-        distances /= float(self._scale)
-        return self._of_distance(distances).astype(rows.dtype, copy=False)
+        right = rows if others is None else others
+        if not (is_direct(rows) and is_direct(right)):
+            distances = accurate_distances(rows, others)
+            distances /= float(self._scale)
+            return self._of_distance(distances).astype(rows.dtype, copy=False)
+
+        def block(part: Array, out: Array) -> None:
+            distances = direct_distances(part, right)
+            distances /= float(self._scale)
+            # Far beyond the range of any kernel, and no distance overflows.
+            out[:] = self._of_distance(np.minimum(distances, 1e15, out=distances))
+
+        out = np.empty((len(rows), len(right)), np.result_type(rows, right))
+        return map_rows(block, rows.astype(out.dtype, copy=False), out, 4 * len(right))
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return np.ones_like(norms)
+
+
+def is_direct(rows: Any) -> bool:
+    """Whether distances to rows are found from differences: few columns, and no huge numbers."""
+    return (
+        isinstance(rows, np.ndarray)
+        and rows.shape[1] <= DIRECT_COLUMNS
+        and bool(np.abs(rows).max(initial=0.0) < LARGEST)
+    )
 
 
 def _distance(r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:

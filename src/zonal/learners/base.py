@@ -19,11 +19,11 @@ from sklearn.utils.validation import (
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..engines import ordered_map
+from ..engines.blocks import block_slices, ordered_map
 from ..features import KernelFeatures, LearnedMetric, SphereEncoder, Standardizer
 from ..features.automatic import automatic_features
 from ..rows import sample_rows
-from ..selection.table import selection_table
+from ..selection.table import Records, selection_table
 from .chain import features_gradient
 from .moments import Moments
 from .progress import progress
@@ -155,6 +155,14 @@ class Learner(BaseEstimator):
             )
         return selection_table(self._selection)
 
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, and below it the table of what was tried."""
+        diagram = str(super()._html_repr())
+        if not hasattr(self, "_selection"):
+            return diagram
+        table = Records(self._selection)._repr_html_()  # pandas would leave rows out
+        return f"{diagram}<details><summary>What was tried</summary>{table}</details>"
+
     def _fit_blocks(self, X: Any, y: Any, weight: Any, checkpoint: Any) -> Self:
         """Fit to rows in blocks, on a cluster or one after the other."""
         from ..streaming.fit import fit_moments
@@ -169,23 +177,48 @@ class Learner(BaseEstimator):
         return Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64)
 
     def _map(self, X: Any, function: Callable[[Array], Array], description: str = "") -> Array:
-        """Apply a function to the features of rows, block by block: [n, …]."""
+        """Apply a function to the features of rows, block by block: [n, …].
+
+        Each thread takes rows all the way from X to the result, in memory that it uses again.
+        """
         out: Array | None = None
-        for rows in progress(
-            list(self._slices(X)), self.verbose and bool(description), description
-        ):
-            part = function(self._transform(_rows(X, rows)))
-            if out is None:
-                out = np.empty((_num_samples(X), *part.shape[1:]), part.dtype)
+        scratch, lock = _Scratch(), threading.Lock()
+
+        def work(rows: slice) -> None:
+            nonlocal out
+            part = function(self._features(_rows(X, rows), scratch))
+            with lock:
+                if out is None:
+                    out = np.empty((_num_samples(X), *part.shape[1:]), part.dtype)
             out[rows] = part
+
+        # Twice the rows that features take at a time: every block has its rows checked again.
+        slices = list(block_slices(_num_samples(X), self.n_columns_ // 2))
+        shown = progress(slices, self.verbose and bool(description), description)
+        for _ in ordered_map(work, shown, self._n_threads):
+            pass
         return np.empty(0) if out is None else out
+
+    def _features(self, X: Any, scratch: "_Scratch") -> Array:
+        """Features of a few rows, in memory that the next call overwrites: [n, D]."""
+        dtype = getattr(X, "dtype", None)
+        if isinstance(self.features_, KernelFeatures) and dtype in (np.float32, np.float64):
+            out = scratch.array((_num_samples(X), self.n_columns_), dtype)
+            return self.features_.transform_into(X, out)
+        return self._transform(X)
+
+    @property
+    def _n_threads(self) -> int | None:
+        """Threads that take blocks of rows: all (None), or one for transformers of others."""
+        return None if _is_ours(self.features_) else 1
 
     def _gradient(self, X: Any, coef: FloatArray) -> Array:
         """Gradients of t functions Z β, with β [D, t], at rows: [n, t, d]."""
         return features_gradient(self.features_, self._check_rows(X, reset=False), coef)
 
-    def _slices(self, X: Any, n_targets: int = 0) -> Iterator[slice]:
-        n_rows = _num_samples(X)
+    def _slices(self, X: Any, n_targets: int = 0, n_rows: int | None = None) -> Iterator[slice]:
+        """Slices of the rows of X, or of so many of them."""
+        n_rows = _num_samples(X) if n_rows is None else n_rows
         itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
         width = self.n_columns_ + n_targets
         # No fewer rows than columns: their products take as much memory and time.
@@ -210,31 +243,31 @@ class Learner(BaseEstimator):
         moments: list[Moments],
     ) -> None:
         """Add rows to the moments of their groups (`labels`; None: all to the first)."""
-
-        def jobs() -> Iterator[tuple[int, Any, npt.NDArray[np.intp]]]:
-            description = f"{type(self).__name__}: rows"
-            for rows in progress(list(self._slices(X, Y.shape[1])), self.verbose, description):
-                numbers = np.arange(rows.start, rows.stop)
-                for group in range(len(moments)):
-                    chosen = numbers if labels is None else numbers[labels[rows] == group]
-                    if len(chosen) == len(numbers):  # a slice copies nothing
-                        yield group, _rows(X, rows), chosen
-                    elif len(chosen):
-                        yield group, _safe_indexing(X, chosen), chosen
-
-        scratch = _Scratch()
+        n_rows = _num_samples(X)
+        numbers = (
+            [np.arange(n_rows)]
+            if labels is None
+            else [np.flatnonzero(labels == group) for group in range(len(moments))]
+        )
+        # Blocks are of one group and full: smaller ones would have more products to add.
+        jobs = [
+            (group, chosen[rows])
+            for group, chosen in enumerate(numbers)
+            for rows in self._slices(X, Y.shape[1], len(chosen))
+        ]
+        scratch = _Scratch(), _Scratch()
         parts = [Moments(target.shift, target.n_targets) for target in moments]
 
-        def work(job: tuple[int, Any, npt.NDArray[np.intp]]) -> tuple[int, Array, int, float]:
-            group, part, chosen = job
+        def work(job: tuple[int, npt.NDArray[np.intp]]) -> tuple[int, Array, int, float]:
+            group, chosen = job
             part_weight = None if weight is None else weight[chosen]
-            block = self._augmented(part, Y[chosen], part_weight, moments[group], scratch)
+            block = self._augmented(_take(X, chosen), Y[chosen], part_weight, parts[group], scratch)
             return group, block.T @ block, len(block), float(np.finfo(block.dtype).eps)
 
         # Each thread takes rows all the way from X to their products; the sums are taken in order,
-        # so that they do not depend on the threads. Transformers of others may not be made for it.
-        n_threads = None if _is_ours(self.features_) else 1
-        for group, *products in ordered_map(work, jobs(), n_threads):
+        # so that they do not depend on the threads.
+        shown = progress(jobs, self.verbose, f"{type(self).__name__}: rows")
+        for group, *products in ordered_map(work, shown, self._n_threads):
             parts[group].add(*products)
         # Only now, so that an error in the middle leaves the moments as they were.
         for target, part in zip(moments, parts, strict=True):
@@ -246,24 +279,20 @@ class Learner(BaseEstimator):
         Y: Array,
         weight: FloatArray | None,
         moments: Moments,
-        scratch: "_Scratch",
+        scratch: "tuple[_Scratch, _Scratch]",
     ) -> Array:
         """Rows (z - a, y - b, 1) √w, in one matrix."""
-        width, size = moments.n_features, (_num_samples(X), len(moments.shift) + 1)
-        shift = moments.shift[:width]
-        dtype = getattr(X, "dtype", None)
-        if isinstance(self.features_, KernelFeatures) and dtype in (np.float32, np.float64):
-            block = scratch.array(size, dtype)
-            self.features_.transform_into(X, block[:, :width], subtract=shift)
-        else:
-            Z = self._transform(X)
-            if Z.shape[1] != width:
-                raise ValueError(
-                    f"The features of this chunk have {Z.shape[1]} columns, but those of the "
-                    f"first had {width}: all chunks must have the same columns."
-                )
-            block = scratch.array(size, Z.dtype)
-            np.subtract(Z, shift.astype(Z.dtype), out=block[:, :width])
+        width = moments.n_features
+        # Not written to their place at once: compiled code is several times faster where rows
+        # follow each other in memory, and the shift has to be subtracted anyway.
+        Z = self._features(X, scratch[0])
+        if Z.shape[1] != width:
+            raise ValueError(
+                f"The features of this chunk have {Z.shape[1]} columns, but those of the first had "
+                f"{width}: all chunks must have the same columns."
+            )
+        block = scratch[1].array((len(Z), len(moments.shift) + 1), Z.dtype)
+        np.subtract(Z, moments.shift[:width].astype(Z.dtype), out=block[:, :width])
         block[:, width:-1] = Y - moments.shift[width:]
         block[:, -1] = 1
         if weight is not None:
@@ -285,7 +314,7 @@ class Learner(BaseEstimator):
 
 
 class _Scratch(threading.local):
-    """Memory for one block, used again for the next: fresh pages cost as much as the features."""
+    """A thread's memory for one array, used again for the next: fresh pages cost much."""
 
     def __init__(self) -> None:
         self._memory: Array = np.empty(0)
@@ -301,6 +330,14 @@ class _Scratch(threading.local):
 def _rows(X: Any, rows: slice) -> Any:
     """A slice of rows of an array, a sparse matrix or a frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _take(X: Any, numbers: npt.NDArray[np.intp]) -> Any:
+    """Rows by ascending numbers: a slice, which copies nothing, where none is left out."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    if last - first + 1 == len(numbers):
+        return _rows(X, slice(first, last + 1))
+    return _safe_indexing(X, numbers)
 
 
 def _is_ours(features: Any) -> bool:

@@ -2,12 +2,11 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import _safe_indexing, check_random_state
@@ -19,6 +18,9 @@ from ..dispatch import blockwise, is_dask, is_many
 from ..rows import sample_rows
 from .base import Learner, _rows
 from .progress import progress
+
+if TYPE_CHECKING:  # slow to import: it takes half of scikit-learn along
+    from sklearn.cluster import KMeans
 
 __all__ = ["KernelKMeans"]
 
@@ -142,8 +144,10 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
                 "ask for fewer clusters."
             )
 
-    def _begin(self, Z: Array, sample_weight: Array | None = None) -> KMeans:
+    def _begin(self, Z: Array, sample_weight: Array | None = None) -> "KMeans":
         """scikit-learn's KMeans of features that are held at once; its centres are a start."""
+        from sklearn.cluster import KMeans
+
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         start = KMeans(
             self.n_clusters,
@@ -208,6 +212,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             self.features_ = self._fit_features(X, None, None)
             self._start(X, np.empty((_num_samples(X), 0)))
         if not hasattr(self, "_stream"):
+            from sklearn.cluster import MiniBatchKMeans
+
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
             start = "k-means++" if first else self.cluster_centers_
             self._stream = MiniBatchKMeans(

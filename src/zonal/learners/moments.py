@@ -80,12 +80,10 @@ class Moments:
         moved = Moments(shift, self.n_targets)
         delta = self.shift - moved.shift
         total, weight = self.total(), self.weight
-        moved.gram[:-1, :-1] = (
-            self.gram[:-1, :-1]
-            + np.outer(delta, total)
-            + np.outer(total, delta)
-            + weight * np.outer(delta, delta)
-        )
+        # δ tᵀ + t δᵀ + w δ δᵀ as one product of two columns and two rows.
+        half = total + weight / 2 * delta
+        change = np.column_stack([delta, half]) @ np.stack([half, delta])
+        np.add(self.gram[:-1, :-1], change, out=moved.gram[:-1, :-1])
         moved.gram[:-1, -1] = moved.gram[-1, :-1] = total + weight * delta
         moved.gram[-1, -1] = weight
         moved.n_rows, moved.precision = self.n_rows, self.precision
@@ -122,3 +120,8 @@ class Moments:
     def products(self, center: FloatArray | None = None) -> FloatArray:
         """Sums of products of columns about a point (by default their mean), as a matrix."""
         return self.shifted(self.mean() if center is None else center).gram[:-1, :-1]
+
+    def squares(self, center: FloatArray | None = None) -> FloatArray:
+        """The diagonal of `products` alone: [n_features + n_targets]."""
+        delta = self.shift - (self.mean() if center is None else center)
+        return np.diag(self.gram)[:-1] + delta * (2 * self.total() + self.weight * delta)

@@ -6,8 +6,10 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 
 from .._typing import Array, FloatArray
+from ..engines import ordered_map
 from .folds import Split
 from .moments import Moments
 from .solve import Eigen, solve_ridge
@@ -52,9 +54,7 @@ def solve(
 
 def default_alphas(moments: Moments) -> FloatArray:
     """20 values from 1e-10 to 1 times trace(ZᵀZ)/D, geometric."""
-    width = moments.n_features
-    raw = moments.products(np.zeros_like(moments.shift))
-    scale = np.trace(raw[:width, :width]) / width
+    scale = moments.squares(np.zeros_like(moments.shift))[: moments.n_features].mean()
     return (scale or 1.0) * np.geomspace(1e-10, 1, 20)
 
 
@@ -73,28 +73,33 @@ def split_errors(
     width, middle = train.n_features, center(train, fit_intercept)
     fitted, held_out = train.products(middle), test.products(middle)
     eigen = Eigen.of(fitted[:width, :width])
-    V = eigen.vectors
-    b_train, b_test = V.T @ fitted[:width, width:], V.T @ held_out[:width, width:]
-    S_test = V.T @ held_out[:width, :width] @ V
+    rotated = eigen.vectors.T @ fitted[:width, width:]
+    shrink = np.stack([eigen.shrink(alpha) for alpha in alphas])  # [n_alphas, D]
+    # Coefficients of all alphas side by side. They have fewer columns than the test Gram matrix,
+    # unless targets are many, so that it costs less to multiply it than to rotate it.
+    coef = eigen.vectors @ (shrink.T[:, :, None] * rotated[:, None, :]).reshape(width, -1)
+    cross = np.tile(held_out[:width, width:], len(alphas))
+    explained = np.sum(coef * (2 * cross - held_out[:width, :width] @ coef), axis=0)
     squares = np.diag(held_out)[width:]
-    errors = []
-    for alpha in alphas:
-        beta = b_train * eigen.shrink(alpha)[:, None]
-        explained = 2 * np.sum(beta * b_test, axis=0) - np.sum(beta * (S_test @ beta), axis=0)
-        errors.append(np.maximum(squares - explained, 0.0).mean() / test.weight)
-    return np.array(errors)
+    residual = np.maximum(squares - explained.reshape(len(alphas), -1), 0.0)
+    return np.asarray(residual.mean(axis=1) / test.weight)
 
 
 def choose_alpha(
     groups: list[Moments], splits: tuple[Split, ...], alphas: FloatArray, fit_intercept: bool
 ) -> dict[str, Array]:
     """Errors of every alpha on every split, as `cv_results_`."""
-    errors = []
-    for number, split in enumerate(splits):
+
+    def errors(item: tuple[int, Split]) -> FloatArray:
+        number, split = item
         train, test = (merge([groups[g] for g in part]) for part in (split.train, split.test))
         check_split(number, train, test)
-        errors.append(split_errors(train, test, alphas, fit_intercept))
-    return summary(alphas, np.array(errors))
+        return split_errors(train, test, alphas, fit_intercept)
+
+    # Splits side by side where there are enough of them for all threads, else one after the
+    # other, each with all threads.
+    n_threads = None if len(splits) >= get_num_threads() else 1
+    return summary(alphas, np.array(list(ordered_map(errors, enumerate(splits), n_threads))))
 
 
 def check_split(number: int, train: Moments, test: Moments) -> None:

@@ -156,7 +156,7 @@ class RidgeLearner(Learner):
     def _best(self, total: Moments, results: dict[str, Array]) -> Solution:
         errors, alphas = results["mean_test_mse"], results["alpha"]
         # Errors within rounding of the smallest are ties, which go to the strongest alpha.
-        targets = np.diag(total.products())[total.n_features :].mean() / total.weight
+        targets = total.squares()[total.n_features :].mean() / total.weight
         alpha = float(alphas[errors <= errors.min() + 1e-10 * targets].max())
         return solve(total, alpha, self.fit_intercept, results)
 

@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dposv, dpotrf
 
 from .._typing import FloatArray
 
 __all__ = ["Eigen", "solve_ridge"]
+
+# Cholesky serves alphas that are larger than the rounding of S by this factor: what is rounding
+# then adds as much as it would with λ = 0, give or take one part in so many.
+MARGIN = 16
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Eigen:
     @classmethod
     def of(cls, matrix: FloatArray, precision: float = 0.0) -> "Eigen":
         """Decompose a symmetric matrix, known to a relative precision."""
-        values, vectors = eigh(matrix, driver="evd", check_finite=False)
+        values, vectors = np.linalg.eigh(matrix)  # unlike SciPy's, without the GIL
         relative = max(precision, len(values) * float(np.finfo(float).eps))
         floor = max(-2 * values[0], relative * values[-1], 0.0)
         return cls(np.maximum(values, 0.0), vectors, float(floor))
@@ -72,11 +75,28 @@ def solve_ridge(matrix: FloatArray, rhs: FloatArray, alpha: float, precision: fl
     -------
     ndarray of shape (n, n_targets)
     """
-    if alpha > precision * np.trace(matrix):
-        system = matrix.copy()
-        system.flat[:: len(system) + 1] += alpha
-        _, solution, failed = dposv(system, rhs, overwrite_a=True)
+    if _well_above_rounding(matrix, alpha, precision):
+        _, solution, failed = dposv(_plus(matrix, alpha), rhs, overwrite_a=True)
         if not failed:
             return np.asarray(solution)
-        # Rounding has made the matrix indefinite; the other way can take it.
     return Eigen.of(matrix).solve(rhs, alpha)
+
+
+def _well_above_rounding(matrix: FloatArray, alpha: float, precision: float) -> bool:
+    """Whether alpha is at least `MARGIN` times as large as the rounding of S."""
+    trace = float(np.trace(matrix))  # at least the largest eigenvalue
+    if alpha > precision * trace:
+        return True
+    if alpha <= MARGIN * len(matrix) * float(np.finfo(float).eps) * trace:
+        return False
+    # Sums in single precision are often far better than that bound. Their rounding shows in
+    # eigenvalues below zero; there is none below -α / MARGIN if this factorisation exists.
+    _, failed = dpotrf(_plus(matrix, alpha / MARGIN), clean=False, overwrite_a=True)
+    return not failed
+
+
+def _plus(matrix: FloatArray, alpha: float) -> FloatArray:
+    """S + αI in the order of LAPACK (S is symmetric: a transpose is a copy)."""
+    system = matrix.copy().T
+    np.fill_diagonal(system, matrix.diagonal() + alpha)
+    return system
