@@ -34,7 +34,7 @@ def main() -> None:
         (
             "# The automatic choice",
             "`python -m benchmarks.automatic`: D = 1,024, 90/10 split, seed 0, two cores.",
-            "## Errors\n\nEvery single method at the bandwidth (of a grid of six around the median "
+            "## Errors\n\nEvery single method at the bandwidth (of a grid of seven around the median "
             "distance) with the least cross-validation error on 20,000 training rows; Gaussian "
             "where no kernel is named.",
             table(errors, regression.HEADER),

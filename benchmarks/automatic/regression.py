@@ -14,7 +14,7 @@ from zonal.kernels.bandwidth import median_distance
 from .data import load, split
 
 WIDTH = 1024
-FACTORS = (2.0, 1.0, 0.5, 0.25, 0.12, 0.06)
+FACTORS = (2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
 REST_FACTORS = (2.0, 0.7)
 PILOT = 20_000
 #: Errors that the automatic choice should stay below.

@@ -28,7 +28,7 @@ def direct_distances(rows: Array, others: Array) -> Array:
     return out
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True, cache=True)
 def _fill(rows: Array, columns: Array, out: Array) -> None:
     """√Σ_k (x_k - y_k)², column by column: the loops over many y have no dependence."""
     n_columns, n_others = columns.shape

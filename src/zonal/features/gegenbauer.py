@@ -1,7 +1,7 @@
 """Random Gegenbauer features: the paper's feature map for generalized zonal kernels."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from .gradients import AnchoredFeatures
 from .learned import Learned, is_sparse
 from .reduction import ReducedFeatures
 from .truncation import choose_expansion
+
+if TYPE_CHECKING:
+    from .harmonic_form import HarmonicForm
 
 __all__ = ["GegenbauerFeatures", "inverse_norms"]
 
@@ -205,6 +208,12 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     def _width(self) -> int:
         # Cosines, which only sparse rows have all at once, and the coefficients with their copies.
         return len(self.directions_) // 4 + 3 * (self.max_degree_ + 1) * self.n_radial_
+
+    def harmonic_form(self) -> "HarmonicForm | None":
+        """The same functions in fewer columns, for learners; None where there are none fewer."""
+        from .harmonic_form import HarmonicForm
+
+        return HarmonicForm.of(self)
 
     def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         # [d, m] in C order, made once: a sparse product would copy any other for every block.

@@ -25,6 +25,7 @@ from ..features.automatic import automatic_features
 from ..rows import sample_rows
 from ..selection.table import Records, selection_table
 from .chain import features_gradient
+from .compact import Compact, compact
 from .moments import Moments
 from .progress import progress
 
@@ -176,36 +177,47 @@ class Learner(BaseEstimator):
         Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
         return Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64)
 
-    def _map(self, X: Any, function: Callable[[Array], Array], description: str = "") -> Array:
-        """Apply a function to the features of rows, block by block: [n, …].
+    def _map(
+        self,
+        X: Any,
+        function: Callable[[Array], Array],
+        description: str = "",
+        form: Compact | None = None,
+    ) -> Array:
+        """Apply a function to the features of rows (or to a form of them), block by block: [n, …].
 
         Each thread takes rows all the way from X to the result, in memory that it uses again.
         """
+        form = form or Compact(self.features_, self.n_columns_, None)
         out: Array | None = None
         scratch, lock = _Scratch(), threading.Lock()
 
         def work(rows: slice) -> None:
             nonlocal out
-            part = function(self._features(_rows(X, rows), scratch))
+            part = function(self._features(_rows(X, rows), scratch, form))
             with lock:
                 if out is None:
                     out = np.empty((_num_samples(X), *part.shape[1:]), part.dtype)
             out[rows] = part
 
         # Twice the rows that features take at a time: every block has its rows checked again.
-        slices = list(block_slices(_num_samples(X), self.n_columns_ // 2))
+        slices = list(block_slices(_num_samples(X), form.n_columns // 2))
         shown = progress(slices, self.verbose and bool(description), description)
         for _ in ordered_map(work, shown, self._n_threads):
             pass
         return np.empty(0) if out is None else out
 
-    def _features(self, X: Any, scratch: "_Scratch") -> Array:
-        """Features of a few rows, in memory that the next call overwrites: [n, D]."""
+    def _compact(self, X: Any) -> Compact:
+        """The narrowest form of the features that pays for these rows."""
+        return compact(self.features_, self.n_columns_, _num_samples(X))
+
+    def _features(self, X: Any, scratch: "_Scratch", form: Compact) -> Array:
+        """A form of the features of a few rows, in memory that the next call overwrites: [n, D]."""
         dtype = getattr(X, "dtype", None)
-        if isinstance(self.features_, KernelFeatures) and dtype in (np.float32, np.float64):
-            out = scratch.array((_num_samples(X), self.n_columns_), dtype)
-            return self.features_.transform_into(X, out)
-        return self._transform(X)
+        if isinstance(form.features, KernelFeatures) and dtype in (np.float32, np.float64):
+            out = scratch.array((_num_samples(X), form.n_columns), dtype)
+            return form.features.transform_into(X, out)
+        return self._transform(X, form.features)
 
     @property
     def _n_threads(self) -> int | None:
@@ -226,10 +238,15 @@ class Learner(BaseEstimator):
         return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
     def _start(self, X: Any, Y: Array) -> FloatArray:
-        """The shift of the moments: the mean of features and targets of some rows."""
+        """The shift of the moments; learns the number of columns."""
+        shift = self._shift(X, Y)
+        self.n_columns_ = len(shift) - Y.shape[1]
+        return shift
+
+    def _shift(self, X: Any, Y: Array, form: Compact | None = None) -> FloatArray:
+        """The mean of features (or a form of them) and targets of some rows."""
         chosen = sample_rows(_num_samples(X), SHIFT_ROWS)
-        Z = self._transform(_safe_indexing(X, chosen))
-        self.n_columns_ = Z.shape[1]
+        Z = self._transform(_safe_indexing(X, chosen), form and form.features)
         return np.concatenate(
             [Z.mean(axis=0, dtype=np.float64), Y[chosen].mean(axis=0, dtype=np.float64)]
         )
@@ -256,12 +273,15 @@ class Learner(BaseEstimator):
             for rows in self._slices(X, Y.shape[1], len(chosen))
         ]
         scratch = _Scratch(), _Scratch()
-        parts = [Moments(target.shift, target.n_targets) for target in moments]
+        form = self._compact(X)
+        shift = moments[0].shift if form.mixing is None else self._shift(X, Y, form)
+        parts = [Moments(shift, target.n_targets) for target in moments]
 
         def work(job: tuple[int, npt.NDArray[np.intp]]) -> tuple[int, Array, int, float]:
             group, chosen = job
             part_weight = None if weight is None else weight[chosen]
-            block = self._augmented(_take(X, chosen), Y[chosen], part_weight, parts[group], scratch)
+            rows = _take(X, chosen)
+            block = self._augmented(rows, Y[chosen], part_weight, parts[group], scratch, form)
             return group, block.T @ block, len(block), float(np.finfo(block.dtype).eps)
 
         # Each thread takes rows all the way from X to their products; the sums are taken in order,
@@ -271,7 +291,8 @@ class Learner(BaseEstimator):
             parts[group].add(*products)
         # Only now, so that an error in the middle leaves the moments as they were.
         for target, part in zip(moments, parts, strict=True):
-            target.add(part.gram, part.n_rows, part.precision)
+            wide = part if form.mixing is None else part.mixed(form.mixing).shifted(target.shift)
+            target.add(wide.gram, wide.n_rows, wide.precision)
 
     def _augmented(
         self,
@@ -280,12 +301,13 @@ class Learner(BaseEstimator):
         weight: FloatArray | None,
         moments: Moments,
         scratch: "tuple[_Scratch, _Scratch]",
+        form: Compact,
     ) -> Array:
         """Rows (z - a, y - b, 1) √w, in one matrix."""
         width = moments.n_features
         # Not written to their place at once: compiled code is several times faster where rows
         # follow each other in memory, and the shift has to be subtracted anyway.
-        Z = self._features(X, scratch[0])
+        Z = self._features(X, scratch[0], form)
         if Z.shape[1] != width:
             raise ValueError(
                 f"The features of this chunk have {Z.shape[1]} columns, but those of the first had "

@@ -89,6 +89,23 @@ class Moments:
         moved.n_rows, moved.precision = self.n_rows, self.precision
         return moved
 
+    def mixed(self, mixing: FloatArray) -> "Moments":
+        """The moments of features z G, for G of shape (n_features, n_mixed).
+
+        The products of z G are Gᵀ times those of z times G, and the shift becomes a G.
+        """
+        width = self.n_features
+        mixed = Moments(
+            np.concatenate([self.shift[:width] @ mixing, self.shift[width:]]), self.n_targets
+        )
+        n_mixed = mixing.shape[1]
+        mixed.gram[:n_mixed, :n_mixed] = mixing.T @ self.gram[:width, :width] @ mixing
+        mixed.gram[:n_mixed, n_mixed:] = mixing.T @ self.gram[:width, width:]
+        mixed.gram[n_mixed:, :n_mixed] = mixed.gram[:n_mixed, n_mixed:].T
+        mixed.gram[n_mixed:, n_mixed:] = self.gram[width:, width:]
+        mixed.n_rows, mixed.precision = self.n_rows, self.precision
+        return mixed
+
     def __add__(self, other: "Moments") -> "Moments":
         """Merge the moments of different rows."""
         if len(other.shift) != len(self.shift) or other.n_targets != self.n_targets:

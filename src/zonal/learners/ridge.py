@@ -178,11 +178,13 @@ class RidgeLearner(Learner):
         """Z β + β₀ for rows: [n, n_targets]."""
         solution = self._solved()
         X = self._check_rows(X, reset=False)
+        form = self._compact(X)
+        coef = form.coefficients(solution.coef)
 
         def score(Z: Array) -> Array:
-            return Z @ solution.coef.astype(Z.dtype) + solution.intercept.astype(Z.dtype)
+            return Z @ coef.astype(Z.dtype) + solution.intercept.astype(Z.dtype)
 
-        return self._map(X, score)
+        return self._map(X, score, form=form)
 
     @property
     def alpha_(self) -> float:
