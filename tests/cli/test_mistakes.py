@@ -119,13 +119,7 @@ def test_interrupt_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(
     "module",
     [
-        pytest.param(
-            "zonal.polynomials",
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="Python imports the package zonal before any code of the command runs",
-            ),
-        ),
+        "zonal.polynomials",
         "zonal.cli.errors",
     ],
 )

@@ -62,8 +62,8 @@ def test_ridge_is_that_of_the_wide_features(scaled, weighted):
     model = zonal.KernelRidge(map_, 0.1).fit(X, y, sample_weight=weight)
     Z = model.features_.transform(X)
     peer = Ridge(0.1).fit(Z, y, sample_weight=weight)
-    np.testing.assert_allclose(model.predict(X), peer.predict(Z), atol=1e-8)
-    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-8)
+    np.testing.assert_allclose(model.predict(X), peer.predict(Z), atol=1e-9)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-9)
     # Fewer rows take the wide way.
     few = np.concatenate([model.predict(X[part]) for part in np.array_split(np.arange(len(X)), 4)])
     np.testing.assert_allclose(few, model.predict(X), atol=1e-10)
