@@ -15,10 +15,16 @@ from .line import Line
 
 __all__ = ["ridge"]
 
-# Multiply-adds of a row: the features (as in `transforms`), and half of its outer product.
-FEATURES = (2 * DEGREE + 3) * WIDTH
-PRODUCTS = WIDTH * (WIDTH + 1) / 2
+# The features of degree 20 span 441 harmonics, in which learners sum; at degree 31 as many as there
+# are columns, so that nothing can be saved.
+NARROW = (DEGREE + 1) ** 2
+FULL_DEGREE = 31
 FOLDS = 2
+
+
+def multiply_adds(features: float, width: int) -> float:
+    """Of a row: the features, and half of its outer product."""
+    return features + width * (width + 1) / 2
 
 
 def ridge(limits: Limits) -> Iterator[Line]:
@@ -28,20 +34,27 @@ def ridge(limits: Limits) -> Iterator[Line]:
     features = gegenbauer().fit(X)
     Z = features.transform(X)
     sums = zonal.KernelRidge(gegenbauer(), 1.0).partial_fit(X, y)
+    whole = gegenbauer().set_params(max_degree=FULL_DEGREE)
     pipeline = make_pipeline(peer(), Ridge(1.0, solver="cholesky"))
-    fixed, searched, summed, bare, theirs = seconds(
+    fixed, searched, full, full_searched, summed, bare, theirs = seconds(
         lambda: zonal.KernelRidge(gegenbauer(), 1.0).fit(X, y),
         lambda: zonal.KernelRidge(gegenbauer(), cv=FOLDS).fit(X, y),
+        lambda: zonal.KernelRidge(whole, 1.0).fit(X, y),
+        lambda: zonal.KernelRidge(whole, cv=FOLDS).fit(X, y),
         lambda: sums.partial_fit(X, y),
         lambda: ssyrk(1.0, Z.T),
         lambda: pipeline.fit(X, y),
         repeats=7,
     )
-    once, bound = limits.ideal(N * (FEATURES + PRODUCTS))
+    # Three multiply-adds for a harmonic; as in `transforms` for a column.
+    once, bound = limits.ideal(N * multiply_adds(3 * NARROW, NARROW))
+    wide, _ = limits.ideal(N * multiply_adds((2 * FULL_DEGREE + 3) * WIDTH, WIDTH))
     # An eigendecomposition takes at least its tridiagonal reduction, in float64, for each fold.
     path = limits.ideal(2 * FOLDS * (2 / 3) * WIDTH**3)[0]
     syrk = "ssyrk of the ready features"
-    rest = "features that miss the peak rate of a matrix product"
+    rest = (
+        "harmonics at the speed of the cache; products of fewer columns at less than the peak rate"
+    )
     yield Line("moments (features and products)", syrk, summed, bare, None, once, bound, rest)
     yield Line(
         "KernelRidge.fit, alpha = 1",
@@ -63,12 +76,26 @@ def ridge(limits: Limits) -> Iterator[Line]:
         bound,
         "the eigenvectors of each fold, half of them at the speed of memory",
     )
+    for what, mine, goal, ideal in (
+        ("alpha = 1", full, 1.25, wide),
+        (f'alpha = "cv", {FOLDS} folds', full_searched, 2.0, wide + path),
+    ):
+        yield Line(
+            f"KernelRidge.fit, degree {FULL_DEGREE}, {what}",
+            syrk,
+            mine,
+            bare,
+            goal,
+            ideal,
+            bound,
+            "nothing to save by harmonics: features, the products of all columns, the solution",
+        )
     yield Line(
         "KernelRidge.fit, alpha = 1", "RBFSampler + Ridge", fixed, theirs, 0.8, once, bound, rest
     )
     model = zonal.KernelRidge(gegenbauer(), 1.0).fit(X, y)
     mine, theirs = seconds(lambda: model.predict(X), lambda: pipeline.predict(X), repeats=7)
-    ideal, bound = limits.ideal(N * (FEATURES + WIDTH))
+    ideal, bound = limits.ideal(N * 4 * NARROW)
     yield Line(
         "KernelRidge.predict",
         "RBFSampler + Ridge",
@@ -77,5 +104,5 @@ def ridge(limits: Limits) -> Iterator[Line]:
         0.4,
         ideal,
         bound,
-        "the features' pass through the second-level cache on their way to the product",
+        "harmonics at the speed of the cache, making the form, checks of the rows",
     )
