@@ -8,8 +8,8 @@ Y_{\ell k}(w)`, so that all columns of one radial index are combinations of the 
     z_{j,i}(x) = \sum_{\ell, k} [h_\ell(\|x\|)]_i\, Y_{\ell k}(x/\|x\|)\; G_{(i,\ell,k),j},
     \qquad G_{(i,\ell,k),j} = \frac{Y_{\ell k}(w_j)}{\sqrt{\alpha_\ell\, m_i}} :
 
-Z = H G with s · Σ α_ℓ columns in H: 441 on the globe at degree 20, however wide Z is. What is linear
-in Z (predictions) or quadratic (moments) is found from H, and is the same up to rounding.
+Z = H G with s · Σ α_ℓ columns in H: 441 on the globe at degree 20, however wide Z is. What is
+linear in Z (predictions) or quadratic (moments) is found from H, and is the same up to rounding.
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dposv, dpotrf
+from scipy.linalg import cho_solve
 
 from .._typing import FloatArray
 
@@ -76,9 +76,9 @@ def solve_ridge(matrix: FloatArray, rhs: FloatArray, alpha: float, precision: fl
     ndarray of shape (n, n_targets)
     """
     if _well_above_rounding(matrix, alpha, precision):
-        _, solution, failed = dposv(_plus(matrix, alpha), rhs, overwrite_a=True)
-        if not failed:
-            return np.asarray(solution)
+        factor = _cholesky(matrix, alpha)
+        if factor is not None:
+            return np.asarray(cho_solve((factor, True), rhs, check_finite=False))
     return Eigen.of(matrix).solve(rhs, alpha)
 
 
@@ -91,12 +91,17 @@ def _well_above_rounding(matrix: FloatArray, alpha: float, precision: float) -> 
         return False
     # Sums in single precision are often far better than that bound. Their rounding shows in
     # eigenvalues below zero; there is none below -α / MARGIN if this factorisation exists.
-    _, failed = dpotrf(_plus(matrix, alpha / MARGIN), clean=False, overwrite_a=True)
-    return not failed
+    return _cholesky(matrix, alpha / MARGIN) is not None
 
 
-def _plus(matrix: FloatArray, alpha: float) -> FloatArray:
-    """S + αI in the order of LAPACK (S is symmetric: a transpose is a copy)."""
-    system = matrix.copy().T
-    np.fill_diagonal(system, matrix.diagonal() + alpha)
-    return system
+def _cholesky(matrix: FloatArray, alpha: float) -> FloatArray | None:
+    """The lower factor of S + αI, or None if that is not positive definite.
+
+    By NumPy, which lets other threads work meanwhile; SciPy does not.
+    """
+    system = matrix.copy()
+    system.flat[:: len(system) + 1] += alpha
+    try:
+        return np.asarray(np.linalg.cholesky(system), np.float64)
+    except np.linalg.LinAlgError:
+        return None

@@ -82,14 +82,16 @@ class Pilot:
         return error - min(gain, error / 2)
 
     def _moments(self, Z: Array) -> list[Moments]:
+        """Of the three folds, whose rows are copied one fold after the other."""
         shift = np.concatenate([Z.mean(axis=0, dtype=np.float64), self.targets.mean(axis=0)])
-        block = np.column_stack([Z, self.targets, np.ones(len(Z))])
-        block[:, :-1] -= shift
-        block *= np.sqrt(self.weights)[:, None]
         moments = []
         for fold in range(3):
+            chosen = np.flatnonzero(self.folds == fold)
+            block = np.column_stack([Z[chosen], self.targets[chosen], np.ones(len(chosen))])
+            block[:, :-1] -= shift
+            block *= np.sqrt(self.weights[chosen])[:, None]
             part = Moments(shift, self.targets.shape[1])
-            part.update(np.ascontiguousarray(block[self.folds == fold]))
+            part.update(block)
             moments.append(part)
         return moments
 

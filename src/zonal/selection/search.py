@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from .._typing import FloatArray
+from ..engines import ordered_map
 from ..features.learned import is_sparse
 from ..features.learned_metric import LearnedMetric
 from ..kernels import TruncationWarning
@@ -215,15 +216,19 @@ class _Search:
     ) -> list[tuple[Candidate, float]]:
         """Candidates with their errors, the best first."""
         pilot = self.pilot.part(n_pilot)
-        results = []
-        for candidate in candidates:
+
+        def trial(candidate: Candidate) -> tuple[Candidate, float, float]:
             start = time.perf_counter()
-            with _quiet():
-                features = self._features(candidate, n_components)
-                error = pilot.error(features, extrapolate=round_ >= FULL_WIDTH)
-            results.append((candidate, error))
-            seconds = time.perf_counter() - start
-            self._record(round_, candidate, n_components, error, seconds)
+            features = self._features(candidate, n_components)
+            error = pilot.error(features, extrapolate=round_ >= FULL_WIDTH)
+            return candidate, error, time.perf_counter() - start
+
+        results = []
+        with _quiet():
+            # Side by side, each on one thread: most of a trial has no use for more.
+            for candidate, error, seconds in ordered_map(trial, candidates):
+                results.append((candidate, error))
+                self._record(round_, candidate, n_components, error, seconds)
         return sorted(results, key=_error)
 
     def _record(
