@@ -156,8 +156,7 @@ def test_held_out_error_from_moments():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 2)), rng.standard_normal((300, 2))
     pilot = Pilot(X, y, rng.random(300), 300)
-    Z = zonal.HarmonicFeatures(zonal.Gaussian(1.0), 20).fit_transform(X)
-    parts = pilot._moments(Z)
+    parts = pilot._moments(zonal.HarmonicFeatures(zonal.Gaussian(1.0), 20).fit(X))
     alphas = default_alphas(parts[0])[10:]
     expected = split_errors(parts[0], parts[2], alphas, True)
     found = [HeldOut.of(parts[0], parts[2]).error(alpha) for alpha in alphas]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array, FloatArray
+from .._typing import FloatArray
 from ..learners.folds import hashed_folds
 from ..learners.moments import Moments
 from ..learners.path import default_alphas
@@ -70,7 +70,7 @@ class Pilot:
             Whether the error is that with all rows of the data.
         """
         features.fit(self.rows, sample_weight=self.weights)
-        parts = self._moments(features.transform(self.rows))
+        parts = self._moments(features)
         both = parts[0] + parts[1]
         alphas = default_alphas(both)
         error = _valley(HeldOut.of(both, parts[2]).error, alphas)
@@ -81,16 +81,21 @@ class Pilot:
         gain = max(half - error, 0.0) * (1 - min(n_training / self.n_rows, 1.0))
         return error - min(gain, error / 2)
 
-    def _moments(self, Z: Array) -> list[Moments]:
-        """Of the three folds, whose rows are copied one fold after the other."""
-        shift = np.concatenate([Z.mean(axis=0, dtype=np.float64), self.targets.mean(axis=0)])
-        moments = []
+    def _moments(self, features: Any) -> list[Moments]:
+        """Of the three folds; no more than one has its features in memory."""
+        moments: list[Moments] = []
         for fold in range(3):
             chosen = np.flatnonzero(self.folds == fold)
-            block = np.column_stack([Z[chosen], self.targets[chosen], np.ones(len(chosen))])
+            Z, targets = features.transform(self.rows[chosen]), self.targets[chosen]
+            shift = (
+                moments[0].shift
+                if moments
+                else np.concatenate([Z.mean(axis=0, dtype=np.float64), targets.mean(axis=0)])
+            )
+            block = np.column_stack([Z, targets, np.ones(len(chosen))])
             block[:, :-1] -= shift
             block *= np.sqrt(self.weights[chosen])[:, None]
-            part = Moments(shift, self.targets.shape[1])
+            part = Moments(shift, targets.shape[1])
             part.update(block)
             moments.append(part)
         return moments
