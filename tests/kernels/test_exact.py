@@ -203,3 +203,27 @@ def test_bad_rows():
         zonal.Zonal(np.exp)(X)
     with pytest.raises(ValueError, match="dim=3"):
         zonal.Gaussian().expand(3)(X)
+
+
+@pytest.mark.parametrize("kernel", [zonal.Gaussian, zonal.Laplacian, zonal.RationalQuadratic])
+@pytest.mark.parametrize("scale", [1e-30, 1e-24, 1.0, 1e24])
+def test_float32_at_any_scale(kernel, scale):
+    """Squares of differences are beyond the range of float32, the kernel is not."""
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    single = (scale * X).astype(np.float32)
+    # Rounded scales and rows: a few units of float32.
+    np.testing.assert_allclose(kernel(scale)(single), kernel(1.0)(X), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", [zonal.Gaussian, zonal.Laplacian])
+def test_scale_below_the_range_of_float32(kernel):
+    X = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
+    np.testing.assert_array_equal(kernel(1e-50)(X), np.eye(4))
+
+
+@pytest.mark.parametrize("dim", [3, 40])
+def test_type_of_mixed_rows_does_not_depend_on_the_columns(dim):
+    X = np.random.default_rng(0).standard_normal((4, dim))
+    for kernel in (zonal.Gaussian(), zonal.Matern()):
+        assert kernel(X.astype(np.float32), X).dtype == np.float64
+        assert kernel(X.astype(np.float32), X.astype(np.float32)).dtype == np.float32

@@ -257,3 +257,36 @@ def test_ordered_map_looks_ahead_by_a_few():
     assert first == [0, 1, 4]
     assert len(started) <= 10
     assert list(results) == [number**2 for number in range(3, 100)]
+
+
+@pytest.mark.parametrize("factor", [1e20, 1e-30])
+def test_single_precision_with_targets_of_any_scale(factor):
+    """Their squares are beyond float32; the fit only scales."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((320, 3)).astype(np.float32)
+    y = np.sin(X[:, 0].astype(np.float64)) + 0.1 * rng.standard_normal(320)
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 32, random_state=0)
+    plain, scaled = (zonal.KernelRidge(features).fit(X, c * y) for c in (1.0, factor))
+    np.testing.assert_allclose(scaled.predict(X) / factor, plain.predict(X), rtol=1e-3, atol=1e-4)
+
+
+def test_single_precision_with_huge_weights():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((320, 3)).astype(np.float32)
+    y = np.sin(X[:, 0])
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 32, random_state=0)
+    weights = (np.ones(320), np.full(320, 1e40))
+    plain, heavy = (zonal.KernelRidge(features).fit(X, y, sample_weight=w) for w in weights)
+    np.testing.assert_allclose(heavy.predict(X), plain.predict(X), atol=1e-3)
+
+
+def test_many_targets_and_alphas_agree_with_one_target_at_a_time():
+    """Alphas are taken in groups where targets are many."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((200, 2)), rng.standard_normal((200, 40))
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 30, random_state=0)
+    alphas = np.geomspace(1e-3, 1e2, 7)
+    whole = zonal.KernelRidge(features, alphas=alphas).fit(X, Y)
+    single = [zonal.KernelRidge(features, alphas=alphas).fit(X, column) for column in Y.T]
+    mean = np.mean([model.cv_results_["mean_test_mse"] for model in single], axis=0)
+    np.testing.assert_allclose(whole.cv_results_["mean_test_mse"], mean)

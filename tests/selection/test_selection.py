@@ -205,3 +205,27 @@ def test_rare_classes(table):
 def test_one_class_is_an_error_that_names_it(table):
     with pytest.raises(ValueError, match=r"at least 2 classes.*one class only: \[3\]"):
         zonal.KernelRidgeClassifier(budget=48).fit(table[0], np.full(len(table[0]), 3))
+
+
+def test_pandas_output_does_not_matter(table):
+    from sklearn import config_context
+
+    X, y = table[0][:320], table[1][:320]
+    plain = zonal.KernelRidge(budget=16, random_state=0).fit(X, y)
+    with config_context(transform_output="pandas"):
+        framed = zonal.KernelRidge(budget=16, random_state=0).fit(X, y)
+        np.testing.assert_allclose(framed.predict(X), plain.predict(X))
+
+
+def test_frames_of_unit_vectors_keep_their_names_off_the_map():
+    """Without a warning that names were not seen in fit."""
+    import warnings
+
+    pandas = pytest.importorskip("pandas")
+    X = uniform_sphere(400, 3, np.random.default_rng(0))
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model = zonal.KernelRidge(budget=64, random_state=0).fit(frame, X[:, 2])
+        assert model.score(frame, X[:, 2]) > 0.999
+    np.testing.assert_array_equal(model.features_[0].transform(frame), X)

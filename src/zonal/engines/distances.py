@@ -20,8 +20,8 @@ TILE = 1024
 def direct_distances(rows: Array, others: Array) -> Array:
     """Euclidean distances of shape (n, m) between rows [n, d] and others [m, d].
 
-    Both of one type, float32 or float64, as is the result. Coordinates must be below about 1e19 in
-    float32 and 1e154 in float64, or squares overflow; distances are then infinite.
+    Both of one type, float32 or float64, as is the result. Squares of differences must be within
+    the range of the type.
     """
     out: Array = np.empty((len(rows), len(others)), rows.dtype)
     _fill(np.ascontiguousarray(rows), np.ascontiguousarray(others.T), out)

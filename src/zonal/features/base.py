@@ -78,7 +78,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = self._valid(X)
         return self._fill(X, np.empty((X.shape[0], self._n_columns), X.dtype))
 
-    def transform_into(self, X: Any, out: Array, subtract: Array | None = None) -> Array:
+    def transform_into(self, X: Any, out: Array) -> Array:
         """Features of rows, written into a given array.
 
         Parameters
@@ -87,8 +87,6 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Rows.
         out : ndarray of shape (n_samples, n_components)
             Where the features go, in the precision of X; it may be a part of a wider matrix.
-        subtract : ndarray of shape (n_components,), optional
-            What is subtracted from the features of every row, while they are still in the cache.
 
         Returns
         -------
@@ -101,7 +99,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"out has shape {out.shape} and type {out.dtype}; these features need "
                 f"{(X.shape[0], self._n_columns)} and {X.dtype}."
             )
-        return self._fill(X, out, None if subtract is None else subtract.astype(X.dtype))
+        return self._fill(X, out)
 
     @blockwise
     def kernel_diag(self, X: Any) -> Array:
@@ -181,15 +179,8 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Intermediate numbers a row of `_contracted`."""
         return self._n_columns * self.n_features_in_
 
-    def _fill(self, X: Any, out: Array, subtract: Array | None = None) -> Array:
-        evaluate = self._evaluator(X.dtype)
-
-        def block(rows: Any, out: Array) -> None:
-            evaluate(rows, out)
-            if subtract is not None:
-                out -= subtract
-
-        return map_rows(block, X, out, self._width)
+    def _fill(self, X: Any, out: Array) -> Array:
+        return map_rows(self._evaluator(X.dtype), X, out, self._width)
 
     def _valid(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from .._typing import Array, FloatArray
-from .shift_invariant import ShiftInvariantKernel, is_direct
+from .shift_invariant import ShiftInvariantKernel
 from .slopes import Slopes
 from .terms import ExponentialTerm, Term
 
@@ -51,8 +51,9 @@ class Gaussian(ShiftInvariantKernel):
     def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
         return self._along_difference(-self._matrix(rows, others))
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
-        if is_direct(rows) and (others is None or is_direct(others)):
-            return super()._matrix(rows, others)
+    def _indirect_matrix(self, rows: Any, others: Any) -> Array:
+        gamma = 0.5 / float(self.bandwidth) / float(self.bandwidth)
+        if not 1e-30 < gamma < 1e30:  # in float64, and by distances in units of the bandwidth
+            return super()._indirect_matrix(rows, others)
         # Smooth at zero, so squares of distances will do, without a root and in one pass.
-        return np.asarray(rbf_kernel(rows, others, gamma=1 / (2 * float(self.bandwidth) ** 2)))
+        return np.asarray(rbf_kernel(rows, others, gamma=gamma))

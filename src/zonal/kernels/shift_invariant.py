@@ -1,5 +1,6 @@
 """Kernels of the distance ‖x - y‖ over a length scale, and the median rule for the latter."""
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -15,14 +16,14 @@ from .bandwidth import median_distance
 from .base import Kernel, as_rows
 from .slopes import Slopes
 
-__all__ = ["ShiftInvariantKernel", "accurate_distances", "is_direct"]
+__all__ = ["ShiftInvariantKernel", "accurate_distances"]
 
 # Pairs closer than this share of their norms are measured by their difference.
 NEAR = 1e-3
 BLOCK = 4096
 # Norms whose squares come close to the largest number.
 HUGE = 1e150
-# Numbers whose squares are far from overflow in single precision.
+# In units of the scale: sums of squares are far from overflow in single precision.
 LARGEST = 1e15
 
 
@@ -90,31 +91,38 @@ class ShiftInvariantKernel(Kernel):
         return Slopes(slope, -slope)
 
     def _matrix(self, rows: Any, others: Any) -> Array:
-        right = rows if others is None else others
-        if not (is_direct(rows) and is_direct(right)):
-            distances = accurate_distances(rows, others)
-            distances /= float(self._scale)
-            return self._of_distance(distances).astype(rows.dtype, copy=False)
+        right, scale = rows if others is None else others, float(self._scale)
+        dtype = np.result_type(rows.dtype, right.dtype)
+        if not (_is_direct(rows, scale) and _is_direct(right, scale)):
+            return self._indirect_matrix(rows, others).astype(dtype, copy=False)
+        # In units of a power of two, which rounds nothing, no square is too large or too small.
+        exponent = -math.frexp(scale)[1]
+        left, right = (np.ldexp(points, exponent).astype(dtype) for points in (rows, right))
 
         def block(part: Array, out: Array) -> None:
             distances = direct_distances(part, right)
-            distances /= float(self._scale)
-            # Far beyond the range of any kernel, and no distance overflows.
-            out[:] = self._of_distance(np.minimum(distances, 1e15, out=distances))
+            distances /= math.ldexp(scale, exponent)
+            out[:] = self._of_distance(distances)
 
-        out = np.empty((len(rows), len(right)), np.result_type(rows, right))
-        return map_rows(block, rows.astype(out.dtype, copy=False), out, 4 * len(right))
+        out = np.empty((len(left), len(right)), dtype)
+        return map_rows(block, left, out, 4 * len(right))
+
+    def _indirect_matrix(self, rows: Any, others: Any) -> Array:
+        """The matrix where differences of rows are too many, or out of range."""
+        distances = accurate_distances(rows, others)
+        distances /= float(self._scale)
+        return self._of_distance(distances)
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return np.ones_like(norms)
 
 
-def is_direct(rows: Any) -> bool:
+def _is_direct(rows: Any, scale: float) -> bool:
     """Whether distances to rows are found from differences: few columns, and no huge numbers."""
     return (
         isinstance(rows, np.ndarray)
         and rows.shape[1] <= DIRECT_COLUMNS
-        and bool(np.abs(rows).max(initial=0.0) < LARGEST)
+        and float(max(rows.max(initial=0.0), -rows.min(initial=0.0))) < LARGEST * scale
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
@@ -33,6 +34,8 @@ __all__ = ["Learner"]
 
 # Features held at a time, in bytes, by each thread.
 BLOCK_BYTES = 1 << 24
+# Products of features, in bytes, from which there is one at a time, by all threads of BLAS.
+WIDE_BYTES = 1 << 28
 # Rows whose mean is the shift of the moments.
 SHIFT_ROWS = 1024
 
@@ -173,7 +176,11 @@ class Learner(BaseEstimator):
 
     def _transform(self, X: Any, features: Any = None) -> Array:
         """Features of a few rows, dense: [n, D]."""
-        Z = (self.features_ if features is None else features).transform(X)
+        features = self.features_ if features is None else features
+        # Frames between our own steps would only be turned into arrays again.
+        output = {"transform_output": "default"} if _is_ours(features) else {}
+        with config_context(**output):
+            Z = features.transform(X)
         Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
         return Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64)
 
@@ -272,6 +279,7 @@ class Learner(BaseEstimator):
             for group, chosen in enumerate(numbers)
             for rows in self._slices(X, Y.shape[1], len(chosen))
         ]
+        jobs.sort(key=lambda job: job[1][0])  # groups side by side, so that X is read once
         scratch = _Scratch(), _Scratch()
         form = self._compact(X)
         shift = moments[0].shift if form.mixing is None else self._shift(X, Y, form)
@@ -287,7 +295,10 @@ class Learner(BaseEstimator):
         # Each thread takes rows all the way from X to their products; the sums are taken in order,
         # so that they do not depend on the threads.
         shown = progress(jobs, self.verbose, f"{type(self).__name__}: rows")
-        for group, *products in ordered_map(work, shown, self._n_threads):
+        n_threads = self._n_threads
+        if parts[0].gram.nbytes > WIDE_BYTES:  # a few products at a time would fill the memory
+            n_threads = 1
+        for group, *products in ordered_map(work, shown, n_threads):
             parts[group].add(*products)
         # Only now, so that an error in the middle leaves the moments as they were.
         for target, part in zip(moments, parts, strict=True):
@@ -313,9 +324,11 @@ class Learner(BaseEstimator):
                 f"The features of this chunk have {Z.shape[1]} columns, but those of the first had "
                 f"{width}: all chunks must have the same columns."
             )
-        block = scratch[1].array((len(Z), len(moments.shift) + 1), Z.dtype)
-        np.subtract(Z, moments.shift[:width].astype(Z.dtype), out=block[:, :width])
-        block[:, width:-1] = Y - moments.shift[width:]
+        Y = Y - moments.shift[width:]
+        dtype = Z.dtype if _is_moderate(Y) and _is_moderate(weight) else np.dtype(np.float64)
+        block = scratch[1].array((len(Z), len(moments.shift) + 1), dtype)
+        np.subtract(Z, moments.shift[:width].astype(dtype), out=block[:, :width])
+        block[:, width:-1] = Y
         block[:, -1] = 1
         if weight is not None:
             block *= np.sqrt(weight)[:, None].astype(block.dtype)
@@ -352,6 +365,14 @@ class _Scratch(threading.local):
 def _rows(X: Any, rows: slice) -> Any:
     """A slice of rows of an array, a sparse matrix or a frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _is_moderate(values: Array | None) -> bool:
+    """Whether sums of squares of these numbers are well within the range of float32."""
+    if values is None:
+        return True
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    return bool(largest == 0 or 1e-12 < largest < 1e12)
 
 
 def _take(X: Any, numbers: npt.NDArray[np.intp]) -> Any:

@@ -40,7 +40,8 @@ def compact(features: Any, n_columns: int, n_rows: int) -> Compact:
     steps = features.steps if isinstance(features, Pipeline) else [("features", features)]
     last = steps[-1][1]
     form = None
-    if isinstance(last, GegenbauerFeatures) and n_rows >= ROWS_A_COLUMN * n_columns:
+    # Not for subclasses, whose formula may be another.
+    if type(last) is GegenbauerFeatures and n_rows >= ROWS_A_COLUMN * n_columns:
         form = last.harmonic_form()
     if form is None:
         return Compact(features, n_columns, None)

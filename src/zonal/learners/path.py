@@ -74,15 +74,20 @@ def split_errors(
     fitted, held_out = train.products(middle), test.products(middle)
     eigen = Eigen.of(fitted[:width, :width])
     rotated = eigen.vectors.T @ fitted[:width, width:]
-    shrink = np.stack([eigen.shrink(alpha) for alpha in alphas])  # [n_alphas, D]
-    # Coefficients of all alphas side by side. They have fewer columns than the test Gram matrix,
-    # unless targets are many, so that it costs less to multiply it than to rotate it.
-    coef = eigen.vectors @ (shrink.T[:, :, None] * rotated[:, None, :]).reshape(width, -1)
-    cross = np.tile(held_out[:width, width:], len(alphas))
-    explained = np.sum(coef * (2 * cross - held_out[:width, :width] @ coef), axis=0)
+    gram, cross = held_out[:width, :width], held_out[:width, None, width:]
     squares = np.diag(held_out)[width:]
-    residual = np.maximum(squares - explained.reshape(len(alphas), -1), 0.0)
-    return np.asarray(residual.mean(axis=1) / test.weight)
+    errors = []
+    # Coefficients of several alphas side by side, but no more columns than the Gram matrix has: it
+    # costs less to multiply that than to rotate it.
+    step = max(1, width // rotated.shape[1])
+    for first in range(0, len(alphas), step):
+        shrink = np.stack([eigen.shrink(alpha) for alpha in alphas[first : first + step]], axis=1)
+        shape = width, shrink.shape[1], rotated.shape[1]
+        coef = eigen.vectors @ (shrink[:, :, None] * rotated[:, None, :]).reshape(width, -1)
+        fitted_part = (gram @ coef).reshape(shape)
+        explained = np.sum(coef.reshape(shape) * (2 * cross - fitted_part), axis=0)
+        errors.append(np.maximum(squares - explained, 0.0).mean(axis=1) / test.weight)
+    return np.concatenate(errors)
 
 
 def choose_alpha(

@@ -155,6 +155,11 @@ class RidgeLearner(Learner):
 
     def _best(self, total: Moments, results: dict[str, Array]) -> Solution:
         errors, alphas = results["mean_test_mse"], results["alpha"]
+        if not np.isfinite(errors).all():
+            raise ValueError(
+                "The cross-validation errors are not finite: targets, features or weights are "
+                "beyond the range of numbers. Scale them, or give a number as alpha."
+            )
         # Errors within rounding of the smallest are ties, which go to the strongest alpha.
         targets = total.squares()[total.n_features :].mean() / total.weight
         alpha = float(alphas[errors <= errors.min() + 1e-10 * targets].max())

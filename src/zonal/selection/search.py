@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
@@ -74,6 +75,20 @@ def select_features(
     records : list of dict
         What was tried, in this order.
     """
+    with config_context(transform_output="default"):
+        return _select(X, targets, weights, n_components, n_rows, y, seed, verbose)
+
+
+def _select(
+    X: Any,
+    targets: FloatArray,
+    weights: FloatArray,
+    n_components: int,
+    n_rows: int,
+    y: Any,
+    seed: int,
+    verbose: bool,
+) -> tuple[Pipeline, list[dict[str, Any]]]:
     step, rows, sphere = prepare(X, weights)
     spread = targets.std(axis=0)
     pilot = Pilot(rows, targets / np.where(spread > 0, spread, 1.0), weights, n_rows)

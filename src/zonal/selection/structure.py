@@ -59,9 +59,11 @@ def prepare(X: Any, weights: Any) -> tuple[BaseEstimator | None, Any, npt.NDArra
             return encoder, np.asarray(rows), np.arange(3)
     values = np.asarray(X, dtype=np.float64) if hasattr(X, "columns") else X
     sphere = find_sphere(values)
-    if sphere is not None and values.shape[1] == 3:
-        return None, values, sphere
-    if sphere is None and not is_sparse(values) and norms_agree(row_norms(values)):
-        return None, values, None
-    step = Standardizer(keep=() if sphere is None else tuple(sphere.tolist()))
+    keep = () if sphere is None else tuple(sphere.tolist())
+    whole = len(keep) == values.shape[1]
+    if whole or (sphere is None and not is_sparse(values) and norms_agree(row_norms(values))):
+        if not hasattr(X, "columns"):
+            return None, values, sphere
+        keep = tuple(range(values.shape[1]))  # nothing is changed, but names are taken off
+    step = Standardizer(keep=keep)
     return step.fit(X, sample_weight=weights), step.transform(X), sphere
