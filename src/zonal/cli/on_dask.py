@@ -21,7 +21,7 @@ from ..distributed.cluster import explained
 from ..distributed.source import DaskSource
 from .console import Screen
 from .errors import CommandError
-from .read import Columns, csv_delimiter, is_whole, parquet_files, zarr_array
+from .read import Columns, csv_delimiter, parquet_files, whole_numbers, zarr_array
 from .split import Split
 
 __all__ = ["DaskRows", "cluster"]
@@ -193,6 +193,8 @@ def _pieces(columns: Columns) -> list[Any]:
             [str(file) for file in parquet_files(path)],
             columns=columns.names,
             index=False,
+            # NumPy's types would make floats of whole numbers with gaps, and round large ones.
+            dtype_backend="pyarrow",
             split_row_groups="adaptive",
             blocksize=BLOCK_BYTES,
         )
@@ -217,7 +219,7 @@ def _parse(piece: Any, columns: Columns, first_row: int) -> tuple[Array, Any]:
         arrays = [pa.array(np.ascontiguousarray(piece[:, place])) for place in places]
         return columns.parse(pa.record_batch(arrays, names=columns.names), first_row)
     schema = pa.schema([(name, types[name]) for name in columns.names])
-    # The types of the file: pandas makes floats of whole numbers with gaps.
+    # The types of the file, where pandas has others for text.
     batch = pa.RecordBatch.from_pandas(piece[columns.names], schema, preserve_index=False)
     return columns.parse(batch, first_row)
 
@@ -227,15 +229,15 @@ def _check(piece: Any, columns: Columns) -> _Checked:
         X, y = _parse(piece, columns, 0)
     except CommandError:
         return _Checked(len(piece), 0, whole=False, good=False)
-    return _Checked(len(piece), len(X), is_whole(y), good=True)
+    return _Checked(len(piece), len(X), whole_numbers(y) is not None, good=True)
 
 
 def _part(
     piece: Any, columns: Columns, first_row: int, whole: bool, split: Split | None, start: int
 ) -> tuple[Array, Array]:
     """Rows and targets of a piece: the training rows of a split, or all of them."""
-    X, y = _parse(piece, columns, first_row)
-    y = y.astype(np.int64) if whole else y
+    X, targets = _parse(piece, columns, first_row)
+    y: Any = whole_numbers(targets) if whole else targets
     if split is None:
         return X, y
     kept = ~split.is_test(start, start + len(X))

@@ -16,6 +16,7 @@ import pyarrow.parquet
 from .._typing import Array
 from ..features.sphere_encoder import DEGREES
 from .errors import CommandError, near
+from .npz import npz_arrays
 
 __all__ = [
     "Columns",
@@ -24,11 +25,11 @@ __all__ = [
     "TableRows",
     "check_complete",
     "csv_delimiter",
-    "is_whole",
     "numbers",
     "open_table",
     "parquet_files",
     "read_rows",
+    "whole_numbers",
     "zarr_array",
 ]
 
@@ -231,27 +232,45 @@ def _open_csv(path: Path) -> Table:
 
 
 def _open_npz(path: Path) -> Table:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError) as error:
-        raise CommandError(f"{path} is not a NumPy archive of plain arrays: {error}") from error
-    columns: dict[str, Array] = {}
+    arrays = npz_arrays(path)
+    named = arrays.pop("feature_names", np.empty(0))
+    if named.dtype.hasobject:
+        raise CommandError(
+            f"'feature_names' of {path} holds Python objects, which are not loaded: save it as "
+            "text, with feature_names.astype(str)."
+        )
     n_rows = max((len(array) for array in arrays.values() if array.ndim > 0), default=0)
+    columns: dict[str, Array] = {}
     for name, array in arrays.items():
         if array.ndim == 1 and len(array) == n_rows:
             columns[name] = array
         elif array.ndim == 2 and len(array) == n_rows:
-            named = arrays.get("feature_names", np.empty(0)).astype(str).tolist()
-            if len(named) != array.shape[1]:
-                named = [f"{name}{number}" for number in range(array.shape[1])]
-            columns.update(zip(named, array.T, strict=True))
-    table = pa.table({name: np.ascontiguousarray(array) for name, array in columns.items()})
+            names = named.astype(str).ravel().tolist()
+            if len(names) != array.shape[1]:
+                names = [f"{name}{number}" for number in range(array.shape[1])]
+            columns.update(zip(names, array.T, strict=True))
+    types: dict[str, Any] = {}
+    strange: dict[str, Any] = {}
+    for name, array in columns.items():
+        try:
+            types[name] = pa.from_numpy_dtype(array.dtype)
+        except pa.ArrowNotImplementedError:
+            # Such as complex numbers. An error only if the column is used.
+            types[name], strange[name] = pa.null(), array.dtype
 
-    def read(columns: list[str]) -> Iterator[Any]:
-        yield from table.select(columns).to_batches(BATCH_ROWS)
+    def read(names: list[str]) -> Iterator[Any]:
+        for name in names:
+            if name in strange:
+                raise _not_numbers(path, name, strange[name])
+        table = pa.table({name: pa.array(_native(columns[name])) for name in names})
+        yield from table.to_batches(BATCH_ROWS)
 
-    return Table(path, dict(zip(table.column_names, table.schema.types, strict=True)), n_rows, read)
+    return Table(path, types, n_rows, read)
+
+
+def _native(array: Array) -> Array:
+    """Contiguous, and in the byte order of this machine, as Arrow needs it."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
 
 
 def _types(path: Path, names: list[str], types: list[Any]) -> dict[str, Any]:
@@ -306,9 +325,8 @@ class Columns:
         if target is not None:
             table.check(target, "target column")
         left_out = [table.check(name) for name in ignore or []] + ([target] if target else [])
-        chosen = [
-            table.check(name) for name in inputs or table.types if inputs or name not in left_out
-        ]
+        asked = dict.fromkeys(inputs or (name for name in table.types if name not in left_out))
+        chosen = [table.check(name) for name in asked]
         if target in chosen:
             raise CommandError(
                 f"The target {target!r} is among the inputs: leave it out of --input."
@@ -351,10 +369,8 @@ class Columns:
         if not self.labels:
             # Contiguous rows, which the last column would interrupt.
             return np.ascontiguousarray(values[known, :-1]), values[known, -1]
-        marks = batch.column(self.target)
-        if pa.types.is_dictionary(marks.type):
-            marks = marks.dictionary_decode()
-        present = marks.is_valid().to_numpy(zero_copy_only=False)
+        marks = _tidy(batch.column(self.target))
+        present = ~marks.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
         if not self.drop_missing and not present.all():
             raise CommandError(
                 f"Row {first_row + int(np.argmin(present)) + 1} (counted from 1, without the "
@@ -363,7 +379,6 @@ class Columns:
         known &= present
         marks = marks.filter(pa.array(known))
         if _is_text(marks.type):
-            marks = pc.utf8_trim_whitespace(marks)
             return values[known], np.array(marks.to_pylist(), dtype=str)
         return values[known], marks.to_numpy(zero_copy_only=False)
 
@@ -407,7 +422,7 @@ class TableRows:
         whole = True
         for batch in self._columns.table.batches(self._columns.names):
             X, y = self._columns.parse(batch, first)
-            whole = whole and is_whole(y)
+            whole = whole and whole_numbers(y) is not None
             yield X, self.classes(y)
             first += batch.num_rows
             n_rows += len(X)
@@ -421,18 +436,31 @@ class TableRows:
 
     def classes(self, y: Any) -> Any:
         """Targets as they are, or text as numbers if a whole pass found nothing else."""
-        return y.astype(np.int64) if self._whole else y
+        return whole_numbers(y) if self._whole else y
 
 
-def is_whole(y: Any) -> bool:
-    """Whether labels are text that says whole numbers."""
+def whole_numbers(y: Any) -> Array | None:
+    """Labels in text that all say whole numbers as such, else None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.cli.read import whole_numbers
+    >>> whole_numbers(np.array(["12", "-3"]))
+    array([12, -3])
+    >>> whole_numbers(np.array(["12", "0x1F"])) is None
+    True
+    """
     if y is None or y.dtype.kind != "U":
-        return False
+        return None
+    text = pa.array(y)
+    # Arrow by itself takes 0x1F for 31.
+    if not pc.all(pc.match_substring_regex(text, "^-?[0-9]+$"), min_count=0).as_py():
+        return None
     try:
-        pc.cast(pa.array(y), pa.int64())
-    except pa.ArrowInvalid:
-        return False
-    return True
+        return np.asarray(pc.cast(text, pa.int64()))
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return None
 
 
 def read_rows(
@@ -483,12 +511,27 @@ def _is_text(kind: Any) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
-def _as_numbers(table: Table, name: str, column: Any, first_row: int) -> Array:
+def _tidy(column: Any) -> Any:
+    """A column without a dictionary; text without spaces around it, null if nothing is left."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if not _is_text(column.type):
+        return column
+    text = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
+
+
+def _not_numbers(path: Path, name: str, kind: Any) -> CommandError:
+    return CommandError(
+        f"Column {name!r} of {path} holds values of type {kind}, not numbers. Convert it, or leave "
+        f"it out with --ignore {name!r}."
+    )
+
+
+def _as_numbers(table: Table, name: str, column: Any, first_row: int) -> Array:
+    column = _tidy(column)
     kind = column.type
     if _is_text(kind):
-        column = pc.utf8_trim_whitespace(column)
         if not _is_numeric(column):
             row = _first_text(column)
             raise CommandError(
@@ -503,13 +546,12 @@ def _as_numbers(table: Table, name: str, column: Any, first_row: int) -> Array:
         or pa.types.is_decimal(kind)
         or pa.types.is_null(kind)
     ):
-        raise CommandError(
-            f"Column {name!r} of {table.path} holds values of type {kind}, not numbers. Convert "
-            f"it, or leave it out with --ignore {name!r}."
-        )
+        raise _not_numbers(table.path, name, kind)
     if pa.types.is_boolean(kind):
         column = pc.cast(column, pa.int8())
-    return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
+    # Whole numbers above 2^53, such as times in nanoseconds, are rounded: that is not an error.
+    column = pc.cast(column, pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _is_numeric(text: Any) -> bool:
