@@ -7,12 +7,13 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 from zonal import FourierFeatures, Gaussian, KernelRidge, KernelRidgeClassifier
-from zonal.cli import judge, read
+from zonal.cli import judge, tables
 from zonal.cli.console import Screen
 from zonal.cli.local import LocalRows
 from zonal.cli.model import encoder, model_of
-from zonal.cli.read import Columns, TableRows, open_table
+from zonal.cli.read import Columns, TableRows
 from zonal.cli.split import Split
+from zonal.cli.tables import open_table
 from zonal.cli.training import fit_and_test
 from zonal.features import Standardizer
 
@@ -59,8 +60,8 @@ def in_memory(learner, y):
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv", "parts"])
 @pytest.mark.parametrize("batch", [333, 1 << 16])
 def test_numbers_as_in_memory(place, monkeypatch, name, batch):
-    monkeypatch.setattr(read, "BATCH_ROWS", batch)
-    monkeypatch.setattr(read, "BATCH_BYTES", 40 * batch)
+    monkeypatch.setattr(tables, "BATCH_ROWS", batch)
+    monkeypatch.setattr(tables, "BATCH_BYTES", 40 * batch)
     model, result, _ = fitted(place / name, "y", KernelRidge(FEATURES, random_state=0))
     expected, test = in_memory(KernelRidge(FEATURES, random_state=0), Y)
     # The same sums in another order; the solution has a condition number of up to 1e5 or so.
@@ -76,8 +77,8 @@ def test_numbers_as_in_memory(place, monkeypatch, name, batch):
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
 def test_classes_as_in_memory(place, monkeypatch, name):
     """Whole numbers stay what they are in CSV too, where all begins as text."""
-    monkeypatch.setattr(read, "BATCH_ROWS", 333)
-    monkeypatch.setattr(read, "BATCH_BYTES", 10_000)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 333)
+    monkeypatch.setattr(tables, "BATCH_BYTES", 10_000)
     model, result, material = fitted(
         place / name, "kind", KernelRidgeClassifier(FEATURES, random_state=0)
     )

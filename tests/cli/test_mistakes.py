@@ -11,7 +11,8 @@ import pytest
 
 import zonal
 from zonal.cli.errors import CommandError
-from zonal.cli.read import open_table, read_rows
+from zonal.cli.read import read_rows
+from zonal.cli.tables import open_table
 from zonal.cli.write import outputs
 
 from .console import ENVIRONMENT, SCRIPT, files, message

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from zonal.cli.errors import CommandError
-from zonal.cli.read import open_table, read_rows
+from zonal.cli.read import read_rows
+from zonal.cli.tables import open_table
 
 A, Y = np.arange(4.0), np.arange(4.0) ** 2
 

@@ -20,8 +20,9 @@ from zonal.cli.errors import CommandError
 from zonal.cli.local import LocalRows
 from zonal.cli.model import encoder, model_of
 from zonal.cli.on_dask import DaskRows
-from zonal.cli.read import Columns, TableRows, open_table
+from zonal.cli.read import Columns, TableRows
 from zonal.cli.split import Split
+from zonal.cli.tables import open_table
 from zonal.cli.training import fit_and_test
 from zonal.distributed import local_cluster
 

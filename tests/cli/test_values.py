@@ -9,8 +9,10 @@ import pytest
 from zonal.cli.errors import CommandError
 from zonal.cli.local import LocalRows
 from zonal.cli.on_dask import DaskRows
-from zonal.cli.read import Columns, TableRows, open_table, read_rows, whole_numbers
+from zonal.cli.read import Columns, TableRows, read_rows
 from zonal.cli.split import Split
+from zonal.cli.tables import open_table
+from zonal.cli.values import whole_numbers
 
 ALL = Split(0.0, 0)  # no row is kept for a test
 

@@ -12,7 +12,8 @@ from . import options as opt
 from .console import Screen
 from .model import encoder, feature_map, model_of
 from .predict import write_columns
-from .read import open_table, read_rows
+from .read import read_rows
+from .tables import open_table
 from .write import check_table_name, outputs
 
 __all__ = ["cluster"]

@@ -16,8 +16,9 @@ from .approximation import SAMPLE_ROWS, relative_error
 from .console import Screen
 from .errors import CommandError
 from .model import MAPS, encoder, kernel_named
-from .read import open_table, read_rows
+from .read import read_rows
 from .report import Report
+from .tables import open_table
 from .write import outputs
 
 __all__ = ["compare"]

@@ -12,8 +12,9 @@ from .console import Screen
 from .engines import Engine, check_engine, rows_of
 from .model import encoder, feature_map, model_of, number_or
 from .pages import draw_fit, show_fit
-from .read import Columns, open_table
+from .read import Columns
 from .split import Split
+from .tables import open_table
 from .training import fit_and_test
 from .write import outputs
 

@@ -21,8 +21,10 @@ from ..distributed.cluster import explained
 from ..distributed.source import DaskSource
 from .console import Screen
 from .errors import CommandError
-from .read import Columns, csv_delimiter, parquet_files, whole_numbers, zarr_array
+from .read import Columns
 from .split import Split
+from .tables import csv_delimiter, parquet_files, zarr_array
+from .values import whole_numbers
 
 __all__ = ["DaskRows", "cluster"]
 

@@ -13,8 +13,9 @@ from . import options as opt
 from .console import Screen
 from .errors import CommandError
 from .model import columns_of, load_model
-from .read import Table, check_complete, numbers, open_table
 from .std import std_of
+from .tables import Table, open_table
+from .values import check_complete, numbers
 from .write import check_table_name, outputs, table_writer
 
 __all__ = ["predict", "write_columns"]

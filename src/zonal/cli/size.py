@@ -9,7 +9,8 @@ from ..theory import recommend
 from . import options as opt
 from .console import Screen
 from .model import encoder, kernel_named
-from .read import open_table, read_rows
+from .read import read_rows
+from .tables import open_table
 
 __all__ = ["size"]
 
