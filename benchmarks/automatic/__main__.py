@@ -17,8 +17,9 @@ RESULTS = Path(__file__).parents[1] / "results"
 ABOUT = {
     "seconds": "## Seconds\n\nAllowed: 30 s or a third of the final fit, whichever is more.",
     "errors": "## Errors\n\nEvery single method at the bandwidth (of a grid of seven around the "
-    "median distance) with the least cross-validation error on 20,000 training rows; Gaussian "
-    "where no kernel is named.",
+    "median distance) with the least cross-validation error on 10,000 training rows; Gaussian "
+    "where no kernel is named. FastFood, Maclaurin and PolySketch at their own bandwidths are in "
+    "the paper's Table 2 (table2.md).",
     "pilot": "## The pilot and the whole\n\nMedian ratio of the pilot's error to the test error of "
     "a fit to all rows, over 18 candidates; and how much larger than the least the error of the "
     "candidate is that the pilot puts first. Continued: with the correction e(n) = e∞ + c/n.",
