@@ -197,7 +197,10 @@ def _body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
         "the seeds, on a grid of four widths an octave; “stated” is the paper's bound, without "
         "constants and powers of log n, and Adaptive Sketch has only that. No method can do with "
         "fewer features than K has eigenvalues above ελ (“least”). The last columns are exponents "
-        "of growth: slopes of log width against log(n/λ) at r = 1 and against log r at n/λ = 100."
+        "of growth: slopes of log width against log(n/λ) at r = 1 and against log r at n/λ = 100. "
+        "All methods run with their defaults; where a width is beyond the largest that was tried, "
+        "the error that is left is that of the truncated expansion, which no width takes away "
+        "(Gegenbauer: give max_degree and n_radial there)."
         "\n\nBounds: "
         + "; ".join(f"{name} {formula}" for name, (formula, _) in BOUNDS.items())
         + "."
