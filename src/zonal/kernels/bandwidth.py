@@ -67,7 +67,7 @@ def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
     """The smallest value up to which half of the weight lies."""
     # A relative margin makes ties fall the same way for weights and for repeated rows.
     half = 0.5 * (1 - 1e-12)
-    if (weights == weights[0]).all():  # ten times as fast as sorting
+    if (weights == weights[0]).all():  # then nothing has to be sorted
         middle = int(np.ceil(half * len(values))) - 1
         return float(np.partition(values, middle)[middle])
     order = np.argsort(values, kind="stable")
