@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 import zonal
-from zonal.learners.path import solve
+from zonal.moments.path import solve
 
 from ..measure import seconds
 from .data import DEGREE, WIDTH, N, gegenbauer, peer, points, target

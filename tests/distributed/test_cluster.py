@@ -20,8 +20,8 @@ from sklearn.base import clone
 
 import zonal
 from zonal.distributed import connect, local_cluster
-from zonal.distributed.cluster import explained
 from zonal.rows import LEARN_ROWS
+from zonal.rows.cluster import explained
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers can not import tests
 

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 import zonal
-from zonal.distributed.shipping import Shipped, _pickled
-from zonal.distributed.source import DaskSource
 from zonal.features import Standardizer
 from zonal.features.learned import Learned
 from zonal.rows import LEARN_ROWS, sample_rows
+from zonal.rows.dask import DaskSource
+from zonal.rows.shipping import Shipped, pickled
 
 
 def gegenbauer(n_components):
@@ -249,7 +249,7 @@ def test_directions_are_drawn_again_and_not_shipped(directions):
     )
     model = zonal.KernelRidge(features, alpha=1.0).fit(X[:50], y[:50])
     model.moments_ = []
-    content = _pickled(model.features_)
+    content = pickled(model.features_)
     assert len(content) < 4096 * 3 / 2 * 8 / 5  # m = D/2 directions are 49 kB
     received = Shipped.__reduce__(Shipped(model))
     again = received[0](*received[1]).value

@@ -529,7 +529,7 @@ def test_kernel_pca_is_the_exact_one():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_saved_and_pickled(kernel, tmp_path):
+def test_saved_andpickled(kernel, tmp_path):
     rows = SPHERE if isinstance(kernel, zonal.Zonal) else X
     features = zonal.HarmonicFeatures(kernel, 50).fit(rows)
     path = tmp_path / "features.zonal"

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 import zonal
 from zonal.learners.compact import compact
-from zonal.learners.moments import Moments
+from zonal.moments.moments import Moments
 
 
 def features(**options):

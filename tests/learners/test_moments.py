@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zonal.learners.moments import Moments
+from zonal.moments.moments import Moments
 
 
 def rows(n, width, seed=0):

@@ -15,8 +15,8 @@ from sklearn.preprocessing import OneHotEncoder
 import zonal
 from zonal.engines import blocks
 from zonal.learners import base, ridge
-from zonal.learners.folds import hashed_folds
-from zonal.learners.solve import solve_ridge
+from zonal.moments.folds import hashed_folds
+from zonal.moments.solve import solve_ridge
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((400, 3))

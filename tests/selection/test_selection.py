@@ -151,7 +151,7 @@ def test_degenerate_data(table, change):
 
 def test_held_out_error_from_moments():
     """The errors of single alphas agree with the path's, which comes from a decomposition."""
-    from zonal.learners.path import default_alphas, split_errors
+    from zonal.moments.path import default_alphas, split_errors
 
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 2)), rng.standard_normal((300, 2))

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import zonal
-from zonal.streaming import source
+from zonal.rows import stream as source
 from zonal.streaming.fit import BlockMoments
 
 
@@ -133,7 +133,7 @@ def test_a_killed_process_is_resumed(tmp_path):
         textwrap.dedent("""
         import sys, time
         import numpy as np, zonal
-        from zonal.streaming import source
+        from zonal.rows import stream as source
         from zonal.streaming.fit import BlockMoments
 
         BlockMoments.block_rows = 500

@@ -11,9 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 import zonal
 from zonal.features import Standardizer
 from zonal.features.learned import Learned
-from zonal.rows import LEARN_ROWS, sample_rows
-from zonal.streaming import sample_of
-from zonal.streaming.blocks import as_blocks, recut
+from zonal.rows import LEARN_ROWS, sample_of, sample_rows
+from zonal.rows.block import as_blocks, recut
 
 
 def gegenbauer(n_components):

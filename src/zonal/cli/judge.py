@@ -7,9 +7,9 @@ import numpy as np
 
 from .._typing import Array
 from ..learners import KernelRidge
-from ..learners.path import merge
+from ..moments.path import merge
 from ..rows import row_hash
-from ..streaming.blocks import Block
+from ..rows.block import Block
 from .quality import ClassErrors, Errors
 from .split import Split
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..streaming.source import StreamSource
+from ..rows.stream import StreamSource
 from .split import Split
 
 __all__ = ["LocalRows"]

@@ -16,9 +16,8 @@ import pyarrow as pa
 from distributed import KilledWorker
 
 from .._typing import Array
-from ..distributed import connect, local_cluster
-from ..distributed.cluster import explained
-from ..distributed.source import DaskSource
+from ..rows.cluster import connect, explained, local_cluster
+from ..rows.dask import DaskSource
 from .console import Screen
 from .errors import CommandError
 from .read import Columns

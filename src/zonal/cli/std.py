@@ -20,8 +20,8 @@ import numpy as np
 from .._typing import Array
 from ..features import KernelFeatures
 from ..learners import KernelRidge
-from ..learners.path import merge
-from ..learners.solve import Eigen
+from ..moments.path import merge
+from ..moments.solve import Eigen
 from .errors import CommandError
 
 __all__ = ["std_of"]

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, FloatArray
 from .._validation import canonical, check_count
-from ..dispatch import blockwise, sampled
-from ..engines import map_rows
 from ..kernels import as_kernel
 from ..kernels.slopes import check_coef, dense
+from ..rows.dispatch import blockwise, sampled
+from ..rows.threads import map_rows
 from .learned import Learned
 
 __all__ = ["KernelFeatures"]
@@ -154,6 +154,17 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         map_rows(block, X, out, self._contracted_width)
         return out[:, 0] if np.ndim(coef) == 1 else out
+
+    def sent_state(self) -> dict[str, Any]:
+        """Return what a worker needs to make the same map again."""
+        return dict(vars(self))
+
+    @classmethod
+    def receive_state(cls, state: dict[str, Any]) -> Self:
+        """Make a map of what `sent_state` returned."""
+        features = cls.__new__(cls)
+        vars(features).update(state)
+        return features
 
     def _prepared(self, rows: Any) -> Any:
         """Rows as the map's formula takes them: after whatever linear comes before it."""

@@ -1,7 +1,7 @@
 """Random Gegenbauer features: the paper's feature map for generalized zonal kernels."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -165,6 +165,19 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         self.directions_ = direction_table(scheme, counts[0], self._dim, seed)
         self._groups = _groups(self.directions_, counts, scheme, seed)
         return int(counts.sum())
+
+    def sent_state(self) -> dict[str, Any]:
+        """Return the state without the tables that `_draw` makes of the seed."""
+        drawn = ("directions_", "_groups") if hasattr(self, "_drawn_by") else ()
+        return {name: value for name, value in vars(self).items() if name not in drawn}
+
+    @classmethod
+    def receive_state(cls, state: dict[str, Any]) -> Self:
+        """Make the map again, with its directions drawn anew."""
+        features = super().receive_state(state)
+        if hasattr(features, "_drawn_by"):
+            features._draw()
+        return features
 
     def _check_parameters(self) -> None:
         name = type(self).__name__

@@ -21,11 +21,11 @@ from sklearn.utils.validation import (
 
 from .._typing import Array, FloatArray
 from .._validation import canonical, check_choice, check_count
-from ..engines import map_rows
 from ..kernels import Kernel, as_kernel
 from ..kernels.bandwidth import median_distance
 from ..kernels.slopes import dense
 from ..rows import LEARN_ROWS, row_hash, sample_rows
+from ..rows.threads import map_rows
 from .baselines.landmarks import whitening
 from .learned import is_sparse
 from .scaling import Standardizer
@@ -411,7 +411,7 @@ class Regression:
     def fit(cls, kernel: Kernel, pilot: Pilot, landmarks: Array) -> "Regression":
         """Fit to the training rows of a pilot, with landmarks of these numbers."""
         # Here, since learners are built on features.
-        from ..learners.solve import Eigen
+        from ..moments.solve import Eigen
 
         centers = pilot.rows[landmarks]
         _, whiten = whitening(kernel, centers)

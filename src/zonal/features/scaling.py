@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, FloatArray
-from ..dispatch import blockwise, sampled
+from ..rows.dispatch import blockwise, sampled
 from .learned import Learned, is_sparse
 
 __all__ = ["Standardizer"]

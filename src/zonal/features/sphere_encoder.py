@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 from .._typing import Array, FloatArray
 from .._validation import check_choice
 from ..datasets.sphere import to_sphere
-from ..dispatch import blockwise, sampled
+from ..rows.dispatch import blockwise, sampled
 from .scaling import Standardizer
 
 __all__ = ["SphereEncoder"]

@@ -19,7 +19,7 @@ from .._validation import (
     norms_agree,
     row_norms,
 )
-from ..engines import map_rows
+from ..rows.threads import map_rows
 from .cross import cross, cross_slope
 from .slopes import Slopes, check_coef, dense, weighted_rows
 from .terms import NumericTerm, Term, merge

@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from .._typing import Array, FloatArray
 from .._validation import check_positive, row_norms
-from ..engines import map_rows
 from ..engines.distances import DIRECT_COLUMNS, direct_distances
+from ..rows.threads import map_rows
 from .bandwidth import median_distance
 from .base import Kernel, as_rows
 from .slopes import Slopes

@@ -20,15 +20,15 @@ from sklearn.utils.validation import (
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..engines.blocks import block_slices, ordered_map
 from ..features import KernelFeatures, LearnedMetric, SphereEncoder, Standardizer
 from ..features.automatic import automatic_features
+from ..moments.moments import Moments
 from ..rows import sample_rows
+from ..rows.progress import progress
+from ..rows.threads import block_slices, ordered_map
 from ..selection.table import Records, selection_table
 from .chain import features_gradient
 from .compact import Compact, compact
-from .moments import Moments
-from .progress import progress
 
 __all__ = ["Learner"]
 

@@ -13,10 +13,11 @@ from sklearn.utils.validation import (
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, check_positive
-from ..dispatch import blockwise, is_many
+from ..moments.moments import Moments
+from ..rows.dispatch import blockwise
+from ..rows.kinds import is_many
+from ..rows.progress import progress
 from .base import Learner, _rows
-from .moments import Moments
-from .progress import progress
 
 __all__ = ["KernelCCA"]
 

@@ -9,7 +9,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .._typing import Array
-from ..dispatch import blockwise, is_many
+from ..rows.dispatch import blockwise
+from ..rows.kinds import is_many
 from .ridge import RidgeLearner
 
 __all__ = ["KernelRidgeClassifier"]

@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._typing import Array, FloatArray
-from ..dispatch import blockwise, is_many
 from ..features import KernelFeatures
+from ..moments.moments import Moments
+from ..moments.solve import Eigen
+from ..rows.dispatch import blockwise
+from ..rows.kinds import is_many
 from .base import Learner
-from .moments import Moments
-from .solve import Eigen
 
 __all__ = ["GaussianProcess"]
 

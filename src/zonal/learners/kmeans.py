@@ -14,10 +14,11 @@ from sklearn.utils.validation import _num_samples
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..dispatch import blockwise, is_dask, is_many
 from ..rows import sample_rows
+from ..rows.dispatch import blockwise
+from ..rows.kinds import is_dask, is_many
+from ..rows.progress import progress
 from .base import Learner, _rows
-from .progress import progress
 
 if TYPE_CHECKING:  # slow to import: it takes half of scikit-learn along
     from sklearn.cluster import KMeans

@@ -9,9 +9,10 @@ from sklearn.utils.validation import _num_samples, check_array
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..dispatch import blockwise, is_many
+from ..moments.moments import Moments
+from ..rows.dispatch import blockwise
+from ..rows.kinds import is_many
 from .base import Learner
-from .moments import Moments
 
 __all__ = ["KernelPCA"]
 

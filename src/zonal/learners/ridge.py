@@ -9,11 +9,9 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.utils.validation import _num_samples, check_array, check_consistent_length
 
 from .._typing import Array, FloatArray
-from ..dispatch import blockwise, is_many
-from .base import Learner
-from .folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
-from .moments import Moments
-from .path import (
+from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
+from ..moments.moments import Moments
+from ..moments.path import (
     Solution,
     check_split,
     choose_alpha,
@@ -23,6 +21,9 @@ from .path import (
     split_errors,
     summary,
 )
+from ..rows.dispatch import blockwise
+from ..rows.kinds import is_many
+from .base import Learner
 
 __all__ = ["KernelRidge", "RidgeLearner"]
 

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
-from ..learners.folds import hashed_folds
-from ..learners.moments import Moments
-from ..learners.path import default_alphas
-from ..learners.solve import solve_ridge
+from ..moments.folds import hashed_folds
+from ..moments.moments import Moments
+from ..moments.path import default_alphas
+from ..moments.solve import solve_ridge
 
 __all__ = ["HeldOut", "Pilot"]
 

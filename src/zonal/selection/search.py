@@ -13,11 +13,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from .._typing import FloatArray
-from ..engines import ordered_map
 from ..features.learned import is_sparse
 from ..features.learned_metric import LearnedMetric
 from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
+from ..rows.threads import ordered_map
 from .candidates import FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
 from .pilot import Pilot
 from .structure import prepare

@@ -11,8 +11,9 @@ from sklearn.utils import check_random_state
 from .._typing import Array, FloatArray
 from ..learners.kmeans import ClusterSums, _nearest
 from ..rows import LEARN_ROWS, row_hash
-from .blocks import Block
-from .sampling import Sample, source_of
+from ..rows.block import Block
+from ..rows.dispatch import source_of
+from ..rows.survey import Sample
 
 __all__ = ["fit_clusters"]
 

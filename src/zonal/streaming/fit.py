@@ -8,12 +8,12 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import FloatArray
-from ..dispatch import is_dask
 from ..learners.base import BLOCK_BYTES
-from ..learners.moments import Moments
-from .blocks import Block
-from .checkpoint import Run
-from .sampling import source_of
+from ..learners.checkpoint import Run
+from ..moments.moments import Moments
+from ..rows.block import Block
+from ..rows.dispatch import source_of
+from ..rows.kinds import is_dask
 
 __all__ = ["BlockMoments", "fit_moments"]
 

@@ -14,10 +14,10 @@ from scipy.linalg import cho_factor, cho_solve
 from .._typing import FloatArray
 from .._validation import row_norms
 from ..engines import gegenbauer_sums
-from ..engines.blocks import block_slices
 from ..kernels import GeneralizedZonalKernel
 from ..kernels.base import as_rows, dots
 from ..polynomials import log_harmonic_dimensions
+from ..rows.threads import block_slices
 from .inputs import EXACT_ROWS, check_lam, check_radii, shifted
 from .operators import Apply, KernelRows
 from .ridge import RidgeSolver

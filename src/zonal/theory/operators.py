@@ -16,9 +16,8 @@ import numpy as np
 from scipy.linalg import eigh, qr
 
 from .._typing import Array, FloatArray
-from ..engines import ordered_map
-from ..engines.blocks import block_slices
 from ..kernels import Kernel
+from ..rows.threads import block_slices, ordered_map
 
 __all__ = ["Apply", "KernelRows", "Ritz", "ShiftedLowRank", "conjugate_gradients", "krylov"]
 

@@ -13,10 +13,9 @@ import numpy.typing as npt
 import scipy.linalg
 
 from ..._typing import Array, FloatArray
-from ...engines import ordered_map
-from ...engines.blocks import block_slices
 from ...kernels import Kernel
 from ...rows import row_hash
+from ...rows.threads import block_slices, ordered_map
 from ..learned import is_sparse
 
 __all__ = [

@@ -11,8 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..._typing import Array, FloatArray
 from ..._validation import canonical, check_choice, check_count
-from ...dispatch import blockwise, sampled
 from ...kernels import Kernel, as_kernel
+from ...rows.dispatch import blockwise, sampled
 from ..base import KernelFeatures
 from ..learned import Learned
 from .landmarks import SAMPLING, choose_landmarks, distinct_rows, kernel_diag, whitening

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from .._validation import check_count
 from ..persistence import _user_functions, load, save
-from .blocks import Block
+from ..rows.block import Block
 
 __all__ = ["Checkpoint", "Run"]
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from ..rows import LEARN_ROWS, row_hash
-from .blocks import Block, as_blocks, recut
-from .sampling import Survey, survey_block
+from .block import Block, as_blocks, recut
+from .hashing import LEARN_ROWS, row_hash
+from .survey import Survey, survey_block
 
 __all__ = ["StreamSource"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import get_num_threads
 
 from .._typing import Array, FloatArray
-from ..engines import ordered_map
+from ..rows.threads import ordered_map
 from .folds import Split
 from .moments import Moments
 from .solve import Eigen, solve_ridge

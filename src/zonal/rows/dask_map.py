@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from .._typing import Array
-from ..dispatch import is_dask
-from .blocks import row_blocks
 from .cluster import require_dask
+from .dask_blocks import row_blocks
+from .kinds import is_dask
 from .shipping import Shipped
-from .source import one_thread
+from .threads import one_thread
 
 __all__ = ["map_blocks"]
 

@@ -5,6 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from .._typing import Array
 
-__all__ = ["block_slices", "map_rows", "ordered_map"]
+__all__ = ["block_slices", "map_rows", "one_thread", "ordered_map"]
 
 # Numbers in a block of intermediate results, 4 MB in float32. Smaller blocks would fit a core's
 # second-level cache, but then the threads wait for each other in Python: measured 1.6 times slower.
@@ -47,6 +48,18 @@ class _SingleThreadedBlas:
 
 
 _single_threaded_blas = _SingleThreadedBlas()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold BLAS and Numba to one thread, where others keep all cores busy."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        with _single_threaded_blas:
+            yield
+    finally:
+        numba.set_num_threads(before)
 
 
 @lru_cache(maxsize=1)

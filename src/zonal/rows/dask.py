@@ -1,23 +1,22 @@
 """Walking over the blocks of Dask collections, wherever they are."""
 
 import itertools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from ..engines.blocks import _single_threaded_blas
-from ..rows import LEARN_ROWS
-from ..streaming.blocks import Block
-from ..streaming.sampling import Survey, survey_block
-from .blocks import row_blocks
+from .block import Block
 from .cluster import explained, require_dask
+from .dask_blocks import row_blocks
+from .hashing import LEARN_ROWS
 from .shipping import Shipped
+from .survey import Survey, survey_block
+from .threads import one_thread
 
-__all__ = ["DaskSource", "one_thread"]
+__all__ = ["DaskSource"]
 
 
 class DaskSource:
@@ -169,18 +168,6 @@ def active_client() -> Any:
 
     owner = getattr(get_scheduler(), "__self__", None)
     return owner if isinstance(owner, Client) else None
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Hold BLAS and Numba to one thread: Dask itself keeps all cores busy."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        with _single_threaded_blas:
-            yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def _step(

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..dispatch import is_dask
-from ..rows import LEARN_ROWS, row_hash
-from .blocks import Block, concatenate, take
+from .block import Block, concatenate, take
+from .hashing import LEARN_ROWS, row_hash
 
-__all__ = ["Sample", "Survey", "sample_of", "survey_block"]
+__all__ = ["Sample", "Survey", "survey_block"]
 
 
 class Sample(NamedTuple):
@@ -99,44 +98,3 @@ def survey_block(
         counting, numbers = counting[near], numbers[near]
     found = Sample(numbers, *block.rows(counting).parts).cut()
     return Survey(len(block), n_counting, found, classes)
-
-
-def sample_of(X: Any, y: Any = None, weight: Any = None) -> tuple[Any, Any, Any]:
-    """The (at most 10,000) rows that a map learns from, out of rows in blocks.
-
-    Parameters
-    ----------
-    X : Dask collection, stream of blocks or memory map
-        Rows; a stream yields their targets and weights too.
-    y, weight : Dask collections or arrays, optional
-        Targets and weights.
-
-    Returns
-    -------
-    X, y, weight
-        Those of the rows with the smallest hashes of their numbers among all that weigh anything:
-        the same that `fit` looks at in an array, whatever the blocks. Of an iterator, which can be
-        walked over only once, the first rows; they are used up.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from zonal.streaming import sample_of
-    >>> X = np.arange(30_000.0)[:, None]
-    >>> rows, _, _ = sample_of(iter([X[:20_000], X[20_000:]]))
-    >>> rows.shape
-    (10000, 1)
-    """
-    found = source_of(X, y, weight).survey().sample
-    return found.X, found.y, found.weight
-
-
-def source_of(X: Any, y: Any, weight: Any) -> Any:
-    """Whatever walks over these rows."""
-    if is_dask(X):
-        from ..distributed.source import DaskSource
-
-        return DaskSource(X, y, weight)
-    from .source import StreamSource
-
-    return StreamSource(X, y, weight)
