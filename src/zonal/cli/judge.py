@@ -7,7 +7,7 @@ import numpy as np
 
 from .._typing import Array
 from ..learners import KernelRidge
-from ..moments.path import merge
+from ..moments import Moments
 from ..rows import row_hash
 from ..rows.block import Block
 from .quality import ClassErrors, Errors
@@ -112,7 +112,7 @@ class Judge:
 
 def best_constant(learner: Any) -> Any:
     """The mean of the training targets, or the commonest class, from the learner's moments."""
-    moments = merge(learner.moments_)
+    moments = Moments.merged(learner.moments_)
     means = moments.mean()[moments.n_features :]
     if isinstance(learner, KernelRidge):
         return float(means[0])

@@ -20,8 +20,8 @@ import numpy as np
 from .._typing import Array
 from ..features import KernelFeatures
 from ..learners import KernelRidge
-from ..moments.path import merge
-from ..moments.solve import Eigen
+from ..moments import Moments
+from ..moments.ridge import Eigen
 from .errors import CommandError
 
 __all__ = ["std_of"]
@@ -43,7 +43,7 @@ def std_of(model: Any) -> Callable[[Array], Array]:
         raise CommandError(
             f"--std needs a regression model; this one is a {type(learner).__name__}."
         )
-    moments = merge(learner.moments_)
+    moments = Moments.merged(learner.moments_)
     width = moments.n_features
     products = moments.products()
     eigen = Eigen.of(products[:width, :width], moments.precision)

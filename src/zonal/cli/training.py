@@ -1,6 +1,5 @@
 """Fitting a model to the training rows of a table and judging it on the others."""
 
-import copy
 from typing import Any, NamedTuple
 
 from sklearn.pipeline import Pipeline
@@ -52,9 +51,7 @@ def fit_and_test(
         learner.fit(*rows.train(columns.transform))
     constant = best_constant(learner)
     with screen.stage("Testing"):
-        light = copy.copy(learner)
-        light.moments_ = []  # sums that only `fit` needs, and most of a fitted learner
-        fitted = Pipeline([("columns", columns), ("learner", light)])
+        fitted = Pipeline([("columns", columns), ("learner", learner.without_sums())])
         found = rows.reduce(Judge(fitted, constant, rows.split, rows.n_rows, where))
     result = {
         "target": model.table_["target"],
