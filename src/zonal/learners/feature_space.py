@@ -65,9 +65,7 @@ class FeatureSpace:
     @property
     def steps(self) -> list[Any]:
         """The steps of a pipeline that do something, or the features alone."""
-        if not isinstance(self.features, Pipeline):
-            return [self.features]
-        return [step for _, step in self.features.steps if step not in (None, "passthrough")]
+        return list(_flat(self.features))
 
     @property
     def thread_safe(self) -> bool:
@@ -173,6 +171,16 @@ class FeatureSpace:
             return np.zeros_like(squares)
         rows = _chained(before).transform(X) if before else X
         return np.asarray(last.residual_variance(rows, squares))
+
+
+def _flat(features: Any) -> Iterator[Any]:
+    """Yield the steps of pipelines, and of pipelines in them."""
+    if not isinstance(features, Pipeline):
+        yield features
+        return
+    for _, step in features.steps:
+        if step is not None and not isinstance(step, str):  # "passthrough"
+            yield from _flat(step)
 
 
 def _chained(steps: list[Any]) -> Any:
