@@ -12,6 +12,7 @@ The library reads in the order of the theory:
 """
 
 from . import datasets, theory
+from ._version import __version__
 from .features import (
     FastFoodFeatures,
     FourierFeatures,
@@ -50,8 +51,6 @@ from .learners import (
 )
 from .persistence import load, save
 from .streaming import Checkpoint, stream
-
-__version__ = "0.1.0"
 
 __all__ = [
     "NTK",

@@ -39,7 +39,6 @@ class FeatureLearner(Learner):
     features: Any
     budget: int
     random_state: Any
-    verbose: bool
 
     def _learn_features(self, survey: Survey, targets: FloatArray | None = None) -> None:
         """Fit a copy of the features to the sample, or choose some for the targets [n, t]."""
@@ -109,10 +108,6 @@ class FeatureLearner(Learner):
     @property
     def _block_rows(self) -> int:
         return self._space.block_rows
-
-    def _title(self, what: str) -> str:
-        """Return the title of a progress bar, empty unless `verbose`."""
-        return f"{type(self).__name__}: {what}" if self.verbose else ""
 
     @property
     def selection_(self) -> Any:
