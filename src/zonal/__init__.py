@@ -12,7 +12,7 @@ The library reads in the order of the theory:
 """
 
 from . import datasets, theory
-from ._version import __version__
+from ._version import __version__ as __version__
 from .features import (
     FastFoodFeatures,
     FourierFeatures,
