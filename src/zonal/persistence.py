@@ -164,8 +164,8 @@ def load(
     if foreign:
         raise ValueError(
             f"{path} holds types that zonal does not trust: {', '.join(sorted(foreign))}. Only "
-            "those of zonal, scikit-learn and NumPy are loaded, and classes given as trusted; nothing "
-            "was."
+            "those of zonal, scikit-learn and NumPy are loaded, and classes that are given as "
+            "trusted; nothing was."
         )
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model.")

@@ -134,13 +134,8 @@ class Learner(BaseEstimator):
         if not isinstance(source, ArraySource):
             light.verbose = False  # the bar is over the blocks
             function = partial(_checked_call, light, method, args)
-        return source.reduce(
-            function,
-            partial(_merged, merge),
-            self._block_rows,
-            resume,
-            self._title("blocks of rows"),
-        )
+        merge_some, title = partial(_merged, merge), self._title("blocks of rows")
+        return source.reduce(function, merge_some, self._block_rows, resume, title)
 
     def _n_summed(self, sums: Any) -> int:
         """Return the number of rows in the sums; of an iterator only they know."""
