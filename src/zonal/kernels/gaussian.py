@@ -22,8 +22,8 @@ class Gaussian(ShiftInvariantKernel):
     Parameters
     ----------
     bandwidth : float, array-like of shape (d,) or "median", default=1.0
-        σ, or one for each column. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+        σ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
 
     Examples
     --------

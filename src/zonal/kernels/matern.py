@@ -45,8 +45,8 @@ class Matern(ShiftInvariantKernel):
         The smoothness ν > 0: the Gaussian process of this kernel has derivatives of every order
         below ν. ``numpy.inf`` is the Gaussian kernel.
     length_scale : float, array-like of shape (d,) or "median", default=1.0
-        ℓ, or one for each column. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+        ℓ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
 
     References
     ----------
@@ -95,8 +95,8 @@ class Laplacian(Matern):
     Parameters
     ----------
     length_scale : float, array-like of shape (d,) or "median", default=1.0
-        ℓ, or one for each column. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+        ℓ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
 
     Examples
     --------

@@ -27,8 +27,8 @@ class RationalQuadratic(ShiftInvariantKernel):
     Parameters
     ----------
     length_scale : float, array-like of shape (d,) or "median", default=1.0
-        ℓ, or one for each column. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+        ℓ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
     alpha : float, default=1.0
         α > 0: the smaller, the more the length scales differ.
 
