@@ -1,0 +1,258 @@
+"""Vecchia's log evidence as a function of the length scales, the noise and the features' share.
+
+The neighbours are held while L-BFGS moves the parameters, and found anew in between.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from scipy.optimize import minimize
+
+from .._typing import Array, FloatArray
+from .correlation import Correlation
+from .locations import Locations
+from .marginal import Marginal, marginal
+from .neighbors import Indices, earlier_neighbors
+from .weights import compiled_gradient, compiled_weights
+from .whitening import Whitening
+
+__all__ = ["Parameters", "Sample", "evaluate", "maximize"]
+
+# Where parameters may go: length scales in units of the columns' standard deviations.
+LOG_SCALE = np.log(1e-4), np.log(1e3)
+LOG_NOISE = np.log(1e-8), np.log(1e4)
+LOG_RATIO = np.log(1e-6), np.log(1e6)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the evidence depends on, in logarithms.
+
+    Attributes
+    ----------
+    log_scales : ndarray of shape (n_groups,)
+        Length scales, one for each group of columns.
+    log_noise : float
+        η, the ratio of the noise to the process; -inf for none.
+    log_ratio : float
+        τ, the ratio of the variance of the coefficients to the process; of no meaning without
+        features.
+    """
+
+    log_scales: FloatArray
+    log_noise: float
+    log_ratio: float = 0.0
+
+    def vector(self) -> FloatArray:
+        """All numbers in one array."""
+        return np.concatenate([self.log_scales, [self.log_noise, self.log_ratio]])
+
+    @classmethod
+    def of_vector(cls, vector: FloatArray) -> "Parameters":
+        """The inverse of `vector`."""
+        return cls(vector[:-2].copy(), float(vector[-2]), float(vector[-1]))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows by which parameters are judged.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+        Rows with columns of unit variance, in random order.
+    groups : ndarray of shape (d,)
+        Columns of one number share a length scale.
+    targets, weight, within
+        As in `Locations`.
+    features : ndarray of shape (n, D)
+        Z; D may be zero.
+    center : bool
+        Whether a constant mean is fitted.
+    """
+
+    points: FloatArray
+    groups: npt.NDArray[np.intp]
+    targets: FloatArray
+    weight: FloatArray
+    within: FloatArray
+    features: FloatArray
+    center: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        locations: Locations,
+        center: FloatArray,
+        spread: FloatArray,
+        groups: npt.NDArray[np.intp],
+        features: Array | None = None,
+    ) -> "Sample":
+        """Take locations with columns in units of their spread."""
+        points = (np.asarray(locations.rows, np.float64) - center) / spread
+        empty = np.empty((len(points), 0))
+        Z = empty if features is None else np.asarray(features, np.float64)
+        return cls(
+            points, groups, locations.targets, locations.weight, locations.within, Z
+        )
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def head(self, n_rows: int) -> "Sample":
+        """The first rows."""
+        return replace(
+            self,
+            points=self.points[:n_rows],
+            targets=self.targets[:n_rows],
+            weight=self.weight[:n_rows],
+            within=self.within[:n_rows],
+            features=self.features[:n_rows],
+        )
+
+    def scaled(self, parameters: Parameters) -> FloatArray:
+        """The points in units of the length scales."""
+        return np.ascontiguousarray(self.points / np.exp(parameters.log_scales)[self.groups])
+
+    def neighbors(self, parameters: Parameters, n_neighbors: int) -> Indices:
+        """Earlier neighbours in the metric of the parameters."""
+        return earlier_neighbors(self.scaled(parameters), min(n_neighbors, max(len(self) - 1, 1)))
+
+
+def evaluate(
+    sample: Sample, correlation: Correlation, parameters: Parameters, neighbors: Indices
+) -> tuple[Marginal, Whitening]:
+    """The evidence and everything profiled out of it."""
+    points, noise = sample.scaled(parameters), float(np.exp(parameters.log_noise))
+    nugget = noise / sample.weight
+    weights, variance = compiled_weights(correlation, points, nugget, points, neighbors)
+    whitening = Whitening(neighbors, weights, variance + nugget)
+    n_targets = sample.targets.shape[1]
+    columns = np.column_stack([np.ones(len(points)), sample.targets, sample.features])
+    whitened = whitening.apply(columns)
+    found = marginal(
+        whitened[:, 0],
+        whitened[:, 1 : 1 + n_targets],
+        whitened[:, 1 + n_targets :],
+        whitening.variance,
+        sample.weight,
+        sample.within.sum(axis=0),
+        noise,
+        float(np.exp(parameters.log_ratio)),
+        sample.center,
+    )
+    return found, whitening
+
+
+def gradient(
+    sample: Sample,
+    correlation: Correlation,
+    parameters: Parameters,
+    found: Marginal,
+    whitening: Whitening,
+) -> FloatArray:
+    r"""The gradient of the log evidence, in the order of `Parameters.vector`.
+
+    Mean, coefficients and scale are at their best, so they count as constants. With r the whitened
+    residual and h = A⁻¹z̃, row i has the derivatives
+
+    .. math::
+
+        \frac{\partial}{\partial v} = \frac{r^2/\sigma^2 - 1 + \tilde z^\top h}{2 v}, \qquad
+        \frac{\partial}{\partial b_j} = \frac{r\,(y_j - \mu - z_j^\top\beta)/\sigma^2 + h^\top z_j}
+        {\sqrt v}.
+    """
+    points, noise = sample.scaled(parameters), float(np.exp(parameters.log_noise))
+    n_targets = sample.targets.shape[1]
+    raw = sample.targets - found.mean - sample.features @ found.coef
+    share = found.residual / found.scale
+    by_variance = (found.residual * share).sum(axis=1) - n_targets
+    left, right = share, raw
+    if sample.features.shape[1]:
+        whitened = whitening.apply(sample.features)
+        pulled = whitened @ found.covariance
+        by_variance += n_targets * np.einsum("ij,ij->i", whitened, pulled)
+        left = np.hstack([share, n_targets * pulled])
+        right = np.hstack([raw, sample.features])
+    by_weights = _pairs(np.ascontiguousarray(left), np.ascontiguousarray(right), whitening.neighbors)
+    by_weights /= np.sqrt(whitening.variance)[:, None]
+    by_columns, by_noise = compiled_gradient(
+        correlation,
+        points,
+        noise / sample.weight,
+        whitening.neighbors,
+        whitening.weights,
+        by_variance / (2 * whitening.variance),
+        by_weights,
+    )
+    by_groups = np.bincount(sample.groups, by_columns, minlength=len(parameters.log_scales))
+    return np.concatenate([by_groups, [by_noise + found.by_log_noise, found.by_log_ratio]])
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _pairs(left, right, neighbors):  # type: ignore[no-untyped-def]
+    """⟨left_i, right_j⟩ for the neighbours j of each row i: [n, m], zero for none."""
+    out = np.zeros(neighbors.shape)
+    for i in range(len(neighbors)):
+        for k in range(neighbors.shape[1]):
+            j = neighbors[i, k]
+            if j >= 0:
+                total = 0.0
+                for c in range(left.shape[1]):
+                    total += left[i, c] * right[j, c]
+                out[i, k] = total
+    return out
+
+
+def maximize(
+    sample: Sample,
+    correlation: Correlation,
+    start: Parameters,
+    free: npt.NDArray[np.bool_],
+    n_neighbors: int,
+    n_iterations: int,
+) -> tuple[Parameters, float]:
+    """Climb from one start with the neighbours of that start.
+
+    Parameters
+    ----------
+    free : ndarray of shape (n_groups + 2,)
+        Which entries of `Parameters.vector` may change.
+    n_neighbors, n_iterations : int
+        m, and the most iterations of L-BFGS.
+
+    Returns
+    -------
+    parameters : Parameters
+    log_evidence : float
+    """
+    neighbors = sample.neighbors(start, n_neighbors)
+    whole = start.vector()
+
+    def loss(vector: FloatArray) -> tuple[float, FloatArray]:
+        parameters = Parameters.of_vector(_insert(whole, free, vector))
+        found, whitening = evaluate(sample, correlation, parameters, neighbors)
+        slope = gradient(sample, correlation, parameters, found, whitening)
+        return -found.log_evidence / len(sample), -slope[free] / len(sample)
+
+    if not free.any():
+        return start, -loss(whole[free])[0] * len(sample)
+    bounds = [LOG_SCALE] * len(start.log_scales) + [LOG_NOISE, LOG_RATIO]
+    result = minimize(
+        loss,
+        whole[free],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[bound for bound, is_free in zip(bounds, free, strict=True) if is_free],
+        options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-5, "maxls": 10},
+    )
+    best = Parameters.of_vector(_insert(whole, free, result.x))
+    return best, -float(result.fun) * len(sample)
+
+
+def _insert(whole: FloatArray, free: npt.NDArray[np.bool_], part: FloatArray) -> FloatArray:
+    out = whole.copy()
+    out[free] = part
+    return out
