@@ -59,6 +59,9 @@ class Parameters:
 class Sample:
     """Rows by which parameters are judged.
 
+    The log evidence is a sum over rows, each given earlier ones. Where `judged` are some of the
+    rows only, it is an estimate of the whole: fewer terms, but neighbours as near as among all.
+
     Attributes
     ----------
     points : ndarray of shape (n, d)
@@ -67,6 +70,8 @@ class Sample:
         Columns of one number share a length scale.
     targets, weight, within
         As in `Locations`.
+    judged : ndarray of shape (s,)
+        The rows whose terms are summed, increasing.
     features : ndarray of shape (n, D)
         Z; D may be zero.
     center : bool
@@ -78,6 +83,7 @@ class Sample:
     targets: FloatArray
     weight: FloatArray
     within: FloatArray
+    judged: Indices
     features: FloatArray
     center: bool = True
 
@@ -93,24 +99,25 @@ class Sample:
         """Take locations with columns in units of their spread."""
         points = (np.asarray(locations.rows, np.float64) - center) / spread
         empty = np.empty((len(points), 0))
-        Z = empty if features is None else np.asarray(features, np.float64)
         return cls(
-            points, groups, locations.targets, locations.weight, locations.within, Z
+            points,
+            groups,
+            locations.targets,
+            locations.weight,
+            locations.within,
+            np.arange(len(points), dtype=np.int32),
+            empty if features is None else np.asarray(features, np.float64),
         )
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.judged)
 
-    def head(self, n_rows: int) -> "Sample":
-        """The first rows."""
-        return replace(
-            self,
-            points=self.points[:n_rows],
-            targets=self.targets[:n_rows],
-            weight=self.weight[:n_rows],
-            within=self.within[:n_rows],
-            features=self.features[:n_rows],
-        )
+    def thin(self, n_rows: int) -> "Sample":
+        """Judge by fewer rows, evenly spread over the order."""
+        if n_rows >= len(self):
+            return self
+        chosen = np.linspace(0, len(self) - 1, n_rows).astype(np.intp)
+        return replace(self, judged=self.judged[chosen])
 
     def scaled(self, parameters: Parameters) -> FloatArray:
         """The points in units of the length scales."""
@@ -118,7 +125,8 @@ class Sample:
 
     def neighbors(self, parameters: Parameters, n_neighbors: int) -> Indices:
         """Earlier neighbours in the metric of the parameters."""
-        return earlier_neighbors(self.scaled(parameters), min(n_neighbors, max(len(self) - 1, 1)))
+        most = min(n_neighbors, max(len(self.points) - 1, 1))
+        return earlier_neighbors(self.scaled(parameters), most, self.judged)
 
 
 def evaluate(
@@ -127,8 +135,9 @@ def evaluate(
     """The evidence and everything profiled out of it."""
     points, noise = sample.scaled(parameters), float(np.exp(parameters.log_noise))
     nugget = noise / sample.weight
-    weights, variance = compiled_weights(correlation, points, nugget, points, neighbors)
-    whitening = Whitening(neighbors, weights, variance + nugget)
+    queries = points[sample.judged]
+    weights, variance = compiled_weights(correlation, points, nugget, queries, neighbors)
+    whitening = Whitening(sample.judged, neighbors, weights, variance + nugget[sample.judged])
     n_targets = sample.targets.shape[1]
     columns = np.column_stack([np.ones(len(points)), sample.targets, sample.features])
     whitened = whitening.apply(columns)
@@ -137,8 +146,8 @@ def evaluate(
         whitened[:, 1 : 1 + n_targets],
         whitened[:, 1 + n_targets :],
         whitening.variance,
-        sample.weight,
-        sample.within.sum(axis=0),
+        sample.weight[sample.judged],
+        sample.within[sample.judged].sum(axis=0),
         noise,
         float(np.exp(parameters.log_ratio)),
         sample.center,
@@ -182,6 +191,7 @@ def gradient(
         correlation,
         points,
         noise / sample.weight,
+        sample.judged,
         whitening.neighbors,
         whitening.weights,
         by_variance / (2 * whitening.variance),

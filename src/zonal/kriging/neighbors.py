@@ -1,7 +1,6 @@
 """The nearest rows, of all rows or of those earlier in a fixed order; never an n × n matrix."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +20,8 @@ LEAF_SIZE = 32
 # Rows at a time in a product of matrices: distances to all rows stay below 64 MB.
 BLOCK_NUMBERS = 1 << 23
 # Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
-# later than the row that asks.
-GROWTH = 1.25
+# later than the row that asks. Where few rows ask, fewer trees are worth more.
+GROWTH, GROWTH_OF_FEW = 1.25, 2.0
 
 
 class Nearest:
@@ -74,9 +73,7 @@ class Nearest:
 
 
 def earlier_neighbors(
-    points: FloatArray,
-    n_neighbors: int,
-    progress: Callable[[int], None] | None = None,
+    points: FloatArray, n_neighbors: int, rows: Indices | None = None
 ) -> Indices:
     """The nearest rows among those that come earlier.
 
@@ -90,53 +87,53 @@ def earlier_neighbors(
         In units of their length scales, in random order.
     n_neighbors : int
         m.
-    progress : callable, optional
-        Called with the number of rows finished.
+    rows : ndarray of shape (s,), optional
+        The rows that ask, increasing; by default all.
 
     Returns
     -------
-    ndarray of shape (n, m), int32
+    ndarray of shape (s, m), int32
         Row numbers, the nearest first, and -1 where there are fewer than m earlier rows.
     """
-    n_rows = len(points)
-    out = np.full((n_rows, n_neighbors), -1, np.int32)
+    few = rows is not None and 2 * len(rows) < len(points)
+    asking = np.arange(len(points), dtype=np.int32) if rows is None else rows
+    out = np.full((len(asking), n_neighbors), -1, np.int32)
     start = 1
-    while start < n_rows:
-        stop = min(n_rows, max(n_neighbors + 1, math.ceil(GROWTH * start)))
-        _search_prefix(Nearest(points[:stop]), start, n_neighbors, out)
+    while start < len(points):
+        stop = max(n_neighbors + 1, math.ceil((GROWTH_OF_FEW if few else GROWTH) * start))
+        stop = min(stop, len(points))
+        part = slice(*np.searchsorted(asking, [start, stop]))
+        if part.start < part.stop:
+            _search_prefix(Nearest(points[:stop]), asking[part], start, out[part])
         start = stop
-        if progress is not None:
-            progress(stop)
     return out
 
 
-def _search_prefix(nearest: Nearest, start: int, n_neighbors: int, out: Indices) -> None:
-    """Fill the rows from `start` to the end of a prefix."""
-    stop = len(nearest)
-    rows = np.arange(start, stop, dtype=np.int32)
+def _search_prefix(nearest: Nearest, rows: Indices, start: int, out: Indices) -> None:
+    """Find the earlier neighbours of rows from `start` to the end of a prefix."""
+    n_neighbors, stop = out.shape[1], len(nearest)
     share = start / stop
     spread = math.sqrt(n_neighbors * (1 - share))
     # One more, for a row finds itself.
     wanted = 1 + math.ceil((n_neighbors + 3 * spread) / share)
-    while len(rows):
+    todo = np.arange(len(rows))
+    while len(todo):
         wanted = min(wanted, stop)
-        found = nearest.query(nearest.points[rows], wanted)
-        short = _keep_earlier(found, rows, out, wanted == stop)
-        rows, wanted = rows[short], 2 * wanted
+        found = nearest.query(nearest.points[rows[todo]], wanted)
+        short = _keep_earlier(found, rows, todo, out, wanted == stop)
+        todo, wanted = todo[short], 2 * wanted
 
 
 @njit(nogil=True, cache=True)
-def _keep_earlier(
-    found: Indices, rows: Indices, out: Indices, complete: bool
-) -> npt.NDArray[np.bool_]:
+def _keep_earlier(found, rows, todo, out, complete):  # type: ignore[no-untyped-def]
     """Copy the first entries below the row's own number; return which rows have too few."""
     n_neighbors = out.shape[1]
-    short = np.zeros(len(rows), np.bool_)
-    for i in range(len(rows)):
-        row, count = rows[i], 0
+    short = np.zeros(len(todo), np.bool_)
+    for i in range(len(todo)):
+        row, count = rows[todo[i]], 0
         for j in range(found.shape[1]):
             if found[i, j] < row and count < n_neighbors:
-                out[row, count] = found[i, j]
+                out[todo[i], count] = found[i, j]
                 count += 1
         short[i] = not complete and count < min(n_neighbors, row)
     return short

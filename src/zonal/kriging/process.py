@@ -49,7 +49,8 @@ class LocalProcess:
         """The whitening of the rows, each by earlier ones."""
         neighbors = earlier_neighbors(self.points, min(self.n_neighbors, max(len(self.rows) - 1, 1)))
         weights, variance = self._solve(self.rows, self.points, neighbors)
-        return Whitening(neighbors, weights, variance + self.nugget)
+        rows = np.arange(len(self.rows), dtype=np.int32)
+        return Whitening(rows, neighbors, weights, variance + self.nugget)
 
     def at(self, queries: Array) -> tuple[Indices, FloatArray, FloatArray]:
         """Neighbours, weights and conditional variances of the process at other points.

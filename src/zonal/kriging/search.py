@@ -18,8 +18,8 @@ from .process import LocalProcess
 
 __all__ = ["Found", "column_groups", "find_noise", "find_parameters"]
 
-#: Rows in the sample, by which parameters are chosen.
-SAMPLE_ROWS = 16_000
+#: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
+SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # Rows, neighbours and iterations of the rounds. The first compares starts, the second kernels.
 ROUNDS = ((2_000, 12, 30), (6_000, 16, 10), (SAMPLE_ROWS, 24, 10))
 # Starts: length scales in units of the distance between two random rows, and noise.
@@ -115,7 +115,7 @@ def find_parameters(
     verbose : bool, default=False
         Print what each round finds.
     """
-    n_rows = min(len(locations), SAMPLE_ROWS if features is None else len(features))
+    n_rows = min(len(locations), BASE_ROWS if features is None else len(features))
     head = locations.head(n_rows)
     if kernel is not None and of_kernel(kernel) is None:
         if features is not None:
@@ -159,7 +159,7 @@ def _rounds(
         return starts[0], middle, math.nan
     results: list[tuple[float, Correlation, Parameters]] = []
     for number, (n_rows, m, n_iterations) in enumerate(ROUNDS):
-        part = sample.head(n_rows)
+        part = sample.thin(n_rows)
         results = []
         for correlation, start in candidates:
             best, value = maximize(part, correlation, start, free, min(m, n_neighbors), n_iterations)

@@ -78,6 +78,7 @@ def compiled_gradient(
     correlation: Correlation,
     points: FloatArray,
     nugget: FloatArray,
+    rows: Array,
     neighbors: Indices,
     weights: FloatArray,
     by_variance: FloatArray,
@@ -94,11 +95,13 @@ def compiled_gradient(
     ----------
     correlation, points, nugget
         As in `compiled_weights`.
-    neighbors, weights : ndarrays of shape (n, m)
-        Those of row i for i = 0, …, n - 1.
-    by_variance : ndarray of shape (n,)
+    rows : ndarray of shape (s,)
+        Row numbers i.
+    neighbors, weights : ndarrays of shape (s, m)
+        Those of row i.
+    by_variance : ndarray of shape (s,)
         Derivatives of a function with respect to v_i, which includes the noise of row i.
-    by_weights : ndarray of shape (n, m)
+    by_weights : ndarray of shape (s, m)
         Its derivatives with respect to b_ij.
 
     Returns
@@ -110,11 +113,11 @@ def compiled_gradient(
     """
 
     def run(start: int) -> FloatArray:
-        rows = slice(start, start + BLOCK)
+        part = slice(start, start + BLOCK)
         out = np.zeros(points.shape[1] + 1)
         _gradient(
-            correlation.family, correlation.shape, points, nugget, start, neighbors[rows],
-            weights[rows], by_variance[rows], by_weights[rows], out,
+            correlation.family, correlation.shape, points, nugget, rows[part], neighbors[part],
+            weights[part], by_variance[part], by_weights[part], out,
         )  # fmt: skip
         return out
 
@@ -221,9 +224,9 @@ def _weights(family, shape, points, nugget, queries, neighbors, weights, varianc
 
 @njit(nogil=True, cache=True)
 def _gradient(  # type: ignore[no-untyped-def]
-    family, shape, points, nugget, start, neighbors, weights, by_variance, by_weights, out
+    family, shape, points, nugget, rows, neighbors, weights, by_variance, by_weights, out
 ):
-    """IN: all but the last, for a block of rows from `start` on. OUT: sums are added to `out`."""
+    """IN: all but the last, for a block of rows. OUT: sums are added to `out`."""
     most, d = neighbors.shape[1], points.shape[1]
     local, upper = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
     squares, values = np.empty(most * (most + 1) // 2), np.empty(most * (most + 1) // 2)
@@ -231,7 +234,7 @@ def _gradient(  # type: ignore[no-untyped-def]
     for i in range(len(neighbors)):
         m = _count(neighbors[i])
         members, n_pairs = neighbors[i, :m], m * (m + 1) // 2
-        _squares(points, points[start + i], members, local, squares)
+        _squares(points, points[rows[i]], members, local, squares)
         correlate(family, shape, squares[:n_pairs], values[:n_pairs])
         _factor(values, nugget, members, upper)
         for j in range(m):
@@ -243,7 +246,7 @@ def _gradient(  # type: ignore[no-untyped-def]
             left[j] += by_variance[i] * right[j]
         for j in range(m):
             out[d] += left[j] * right[j] * nugget[members[j]]
-        out[d] += by_variance[i] * nugget[start + i]
+        out[d] += by_variance[i] * nugget[rows[i]]
         slopes(family, shape, squares[:n_pairs], values[:n_pairs], values[:n_pairs])
         _add_pairs(local, values, left, right, m, out)
 

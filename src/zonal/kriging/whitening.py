@@ -33,14 +33,17 @@ class Whitening:
 
     Attributes
     ----------
-    neighbors : ndarray of shape (n, m)
+    rows : ndarray of shape (s,)
+        Row numbers: those of all rows, or of some.
+    neighbors : ndarray of shape (s, m)
         Earlier rows, -1 for none.
-    weights : ndarray of shape (n, m)
+    weights : ndarray of shape (s, m)
         b, zero for none.
-    variance : ndarray of shape (n,)
+    variance : ndarray of shape (s,)
         v, the noise of row i included.
     """
 
+    rows: Indices
     neighbors: Indices
     weights: FloatArray
     variance: FloatArray
@@ -49,16 +52,25 @@ class Whitening:
         return len(self.variance)
 
     def apply(self, columns: Array) -> Array:
-        """Whiten columns [n, t] of all rows, on all cores; float32 stays float32."""
+        """Whiten columns, given for all rows, on all cores.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n, t)
+            Float32 stays float32.
+
+        Returns
+        -------
+        ndarray of shape (s, t)
+        """
         columns = np.ascontiguousarray(columns)
-        out = np.empty_like(columns)
+        out = np.empty((len(self), columns.shape[1]), columns.dtype)
 
         def run(start: int) -> None:
-            rows = slice(start, start + BLOCK)
-            own = np.arange(start, min(start + BLOCK, len(self)), dtype=np.int32)
+            part = slice(start, start + BLOCK)
             _whiten(
-                columns, own, self.neighbors[rows], self.weights[rows], self.variance[rows],
-                out[rows],
+                columns, self.rows[part], self.neighbors[part], self.weights[part],
+                self.variance[part], out[part],
             )  # fmt: skip
 
         for _ in ordered_map(run, range(0, len(self), BLOCK)):
@@ -79,16 +91,16 @@ class Whitening:
         points : ndarray of shape (n, d), optional
             Where the rows are.
         """
-        order = np.arange(len(self)) if points is None else spatial_order(points)
+        order = np.arange(len(self)) if points is None else spatial_order(points[self.rows])
         for start in range(0, len(self), size):
-            rows = order[start : start + size]
-            near = self.neighbors[rows]
-            support, where = np.unique(np.concatenate([rows[:, None], near], axis=1), return_inverse=True)
-            where = where.reshape(len(rows), -1).astype(np.int32)
+            part = order[start : start + size]
+            members = np.column_stack([self.rows[part], self.neighbors[part]])
+            support, where = np.unique(members, return_inverse=True)
+            where = where.reshape(members.shape).astype(np.int32)
             lost = int(support[0] < 0)  # -1, for none
             yield Block(
-                rows, support[lost:], where[:, 0] - lost, where[:, 1:] - lost, self.weights[rows],
-                self.variance[rows],
+                self.rows[part], support[lost:], where[:, 0] - lost, where[:, 1:] - lost,
+                self.weights[part], self.variance[part],
             )  # fmt: skip
 
 
@@ -104,8 +116,8 @@ class Block:
         Row numbers of the block and of all its neighbours, increasing.
     """
 
-    rows: npt.NDArray[np.intp]
-    support: npt.NDArray[np.intp]
+    rows: Indices
+    support: Indices
     own: Indices
     neighbors: Indices
     weights: FloatArray
