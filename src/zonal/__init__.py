@@ -47,6 +47,7 @@ from .learners import (
     KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
+    NeighborKriging,
 )
 from .persistence import load, save
 from .streaming import Checkpoint, stream
@@ -76,6 +77,7 @@ __all__ = [
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",
+    "NeighborKriging",
     "NystroemFeatures",
     "PolySketchFeatures",
     "Polynomial",

@@ -185,7 +185,9 @@ def gradient(
         by_variance += n_targets * np.einsum("ij,ij->i", whitened, pulled)
         left = np.hstack([share, n_targets * pulled])
         right = np.hstack([raw, sample.features])
-    by_weights = _pairs(np.ascontiguousarray(left), np.ascontiguousarray(right), whitening.neighbors)
+    by_weights = _pairs(
+        np.ascontiguousarray(left), np.ascontiguousarray(right), whitening.neighbors
+    )
     by_weights /= np.sqrt(whitening.variance)[:, None]
     by_columns, by_noise = compiled_gradient(
         correlation,

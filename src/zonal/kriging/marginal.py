@@ -110,13 +110,17 @@ def marginal(
     # Constant targets have no scale: anything small keeps the logarithm finite.
     floor = 1e-30 * (1.0 + np.abs(mean)) ** 2
     scale = np.maximum(squares / total, floor)
-    log_ratio_det = 2 * float(np.log(np.diag(factor)).sum()) + width * math.log(ratio) if width else 0
+    log_ratio_det = (
+        2 * float(np.log(np.diag(factor)).sum()) + width * math.log(ratio) if width else 0
+    )
     value = total * (np.log(2 * math.pi * scale).sum() + n_targets)
     value += n_targets * (np.log(variance).sum() + log_ratio_det)
     by_log_noise = 0.0
     if repeats:
         value += n_targets * (np.log(weight).sum() + (weight - 1).sum() * math.log(noise))
-        by_log_noise = -0.5 * (n_targets * float((weight - 1).sum()) - (within / noise / scale).sum())
+        by_log_noise = -0.5 * (
+            n_targets * float((weight - 1).sum()) - (within / noise / scale).sum()
+        )
     by_log_ratio = -0.5 * (
         n_targets * (width - np.trace(covariance) / ratio)
         - ((coef**2).sum(axis=0) / ratio / scale).sum()

@@ -72,9 +72,7 @@ class Nearest:
         return np.take_along_axis(found, order, axis=1).astype(np.int32)
 
 
-def earlier_neighbors(
-    points: FloatArray, n_neighbors: int, rows: Indices | None = None
-) -> Indices:
+def earlier_neighbors(points: FloatArray, n_neighbors: int, rows: Indices | None = None) -> Indices:
     """The nearest rows among those that come earlier.
 
     Rows must be in random order: then at most a fifth of the nearest rows in a prefix of 1.25

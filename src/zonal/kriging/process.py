@@ -45,12 +45,19 @@ class LocalProcess:
         self.points = scaled(rows, length_scale)
         self._nearest: Nearest | None = None
 
-    def whitening(self) -> Whitening:
-        """The whitening of the rows, each by earlier ones."""
-        neighbors = earlier_neighbors(self.points, min(self.n_neighbors, max(len(self.rows) - 1, 1)))
-        weights, variance = self._solve(self.rows, self.points, neighbors)
-        rows = np.arange(len(self.rows), dtype=np.int32)
-        return Whitening(rows, neighbors, weights, variance + self.nugget)
+    def whitening(self, rows: Indices | None = None) -> Whitening:
+        """The whitening of the rows, each by earlier ones.
+
+        Parameters
+        ----------
+        rows : ndarray of int32, optional
+            Which rows, increasing; by default all. The earlier ones are of all rows.
+        """
+        own = np.arange(len(self.rows), dtype=np.int32) if rows is None else rows
+        most = min(self.n_neighbors, max(len(self.rows) - 1, 1))
+        neighbors = earlier_neighbors(self.points, most, rows)
+        weights, variance = self._solve(self.rows[own], self.points[own], neighbors)
+        return Whitening(own, neighbors, weights, variance + self.nugget[own])
 
     def at(self, queries: Array) -> tuple[Indices, FloatArray, FloatArray]:
         """Neighbours, weights and conditional variances of the process at other points.

@@ -162,10 +162,14 @@ def _rounds(
         part = sample.thin(n_rows)
         results = []
         for correlation, start in candidates:
-            best, value = maximize(part, correlation, start, free, min(m, n_neighbors), n_iterations)
+            best, value = maximize(
+                part, correlation, start, free, min(m, n_neighbors), n_iterations
+            )
             results.append((value, correlation, best))
             if verbose:
-                print(number, len(part), correlation.family, value / len(part), np.exp(best.vector()))
+                print(
+                    number, len(part), correlation.family, value / len(part), np.exp(best.vector())
+                )
         results.sort(key=lambda result: -result[0])
         if number == 0:  # the best start of each kernel
             results = [
