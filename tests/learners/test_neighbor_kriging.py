@@ -1,6 +1,3 @@
-import numpy as np
-import pytest
-from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal

@@ -13,12 +13,12 @@ from scipy.optimize import minimize
 from .._typing import Array, FloatArray
 from .correlation import Correlation
 from .locations import Locations
-from .marginal import Marginal, marginal
+from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices, earlier_neighbors
 from .weights import compiled_gradient, compiled_weights
 from .whitening import Whitening
 
-__all__ = ["Parameters", "Sample", "evaluate", "maximize"]
+__all__ = ["Evaluation", "Parameters", "Sample", "evaluate", "gradient", "maximize"]
 
 # Where parameters may go: length scales in units of the columns' standard deviations.
 LOG_SCALE = np.log(1e-4), np.log(1e3)
@@ -102,7 +102,8 @@ class Sample:
         return cls(
             points,
             groups,
-            locations.targets,
+            # Sums of squares cancel where targets are far from zero.
+            locations.targets - locations.targets.mean(axis=0),
             locations.weight,
             locations.within,
             np.arange(len(points), dtype=np.int32),
@@ -119,6 +120,10 @@ class Sample:
         chosen = np.linspace(0, len(self) - 1, n_rows).astype(np.intp)
         return replace(self, judged=self.judged[chosen])
 
+    def columns(self) -> FloatArray:
+        """The constant, the targets and the features: [n, 1 + t + D]."""
+        return np.column_stack([np.ones(len(self.points)), self.targets, self.features])
+
     def scaled(self, parameters: Parameters) -> FloatArray:
         """The points in units of the length scales."""
         return np.ascontiguousarray(self.points / np.exp(parameters.log_scales)[self.groups])
@@ -129,38 +134,41 @@ class Sample:
         return earlier_neighbors(self.scaled(parameters), most, self.judged)
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """The evidence at some parameters, and what its gradient needs.
+
+    Attributes
+    ----------
+    found : Marginal
+    whitening : Whitening
+    whitened : ndarray of shape (s, 1 + t + D)
+        The constant, the targets and the features, whitened.
+    """
+
+    found: Marginal
+    whitening: Whitening
+    whitened: FloatArray
+
+
 def evaluate(
     sample: Sample, correlation: Correlation, parameters: Parameters, neighbors: Indices
-) -> tuple[Marginal, Whitening]:
+) -> Evaluation:
     """The evidence and everything profiled out of it."""
     points, noise = sample.scaled(parameters), float(np.exp(parameters.log_noise))
-    nugget = noise / sample.weight
-    queries = points[sample.judged]
-    weights, variance = compiled_weights(correlation, points, nugget, queries, neighbors)
-    whitening = Whitening(sample.judged, neighbors, weights, variance + nugget[sample.judged])
-    n_targets = sample.targets.shape[1]
-    columns = np.column_stack([np.ones(len(points)), sample.targets, sample.features])
-    whitened = whitening.apply(columns)
-    found = marginal(
-        whitened[:, 0],
-        whitened[:, 1 : 1 + n_targets],
-        whitened[:, 1 + n_targets :],
-        whitening.variance,
-        sample.weight[sample.judged],
-        sample.within[sample.judged].sum(axis=0),
-        noise,
-        float(np.exp(parameters.log_ratio)),
-        sample.center,
-    )
-    return found, whitening
+    nugget, judged = noise / sample.weight, sample.judged
+    weights, variance = compiled_weights(correlation, points, nugget, points[judged], neighbors)
+    whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
+    whitened = whitening.apply(sample.columns())
+    within = sample.within[judged].sum(axis=0)
+    observed = Observed(whitening.variance, sample.weight[judged], within, noise)
+    ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
+    found = marginal(whitened.T @ whitened, n_targets, observed, ratio, sample.center)
+    return Evaluation(found, whitening, whitened)
 
 
 def gradient(
-    sample: Sample,
-    correlation: Correlation,
-    parameters: Parameters,
-    found: Marginal,
-    whitening: Whitening,
+    sample: Sample, correlation: Correlation, parameters: Parameters, at: Evaluation
 ) -> FloatArray:
     r"""The gradient of the log evidence, in the order of `Parameters.vector`.
 
@@ -170,29 +178,26 @@ def gradient(
     .. math::
 
         \frac{\partial}{\partial v} = \frac{r^2/\sigma^2 - 1 + \tilde z^\top h}{2 v}, \qquad
-        \frac{\partial}{\partial b_j} = \frac{r\,(y_j - \mu - z_j^\top\beta)/\sigma^2 + h^\top z_j}
-        {\sqrt v}.
+        \frac{\partial}{\partial b_j} = \frac{r\,(y_j - \mu - z_j^\top\beta)/\sigma^2
+        + h^\top z_j}{\sqrt v}.
     """
-    points, noise = sample.scaled(parameters), float(np.exp(parameters.log_noise))
-    n_targets = sample.targets.shape[1]
-    raw = sample.targets - found.mean - sample.features @ found.coef
-    share = found.residual / found.scale
-    by_variance = (found.residual * share).sum(axis=1) - n_targets
+    found, whitening, n_targets = at.found, at.whitening, sample.targets.shape[1]
+    coef = np.vstack([-found.mean, np.eye(n_targets), -found.coef])
+    residual, raw = at.whitened @ coef, sample.columns() @ coef
+    share = residual / found.scale
+    by_variance = (residual * share).sum(axis=1) - n_targets
     left, right = share, raw
     if sample.features.shape[1]:
-        whitened = whitening.apply(sample.features)
+        whitened = at.whitened[:, 1 + n_targets :]
         pulled = whitened @ found.covariance
         by_variance += n_targets * np.einsum("ij,ij->i", whitened, pulled)
-        left = np.hstack([share, n_targets * pulled])
-        right = np.hstack([raw, sample.features])
-    by_weights = _pairs(
-        np.ascontiguousarray(left), np.ascontiguousarray(right), whitening.neighbors
-    )
+        left, right = np.hstack([left, n_targets * pulled]), np.hstack([right, sample.features])
+    by_weights = _pairs(left, right, whitening.neighbors)
     by_weights /= np.sqrt(whitening.variance)[:, None]
     by_columns, by_noise = compiled_gradient(
         correlation,
-        points,
-        noise / sample.weight,
+        sample.scaled(parameters),
+        float(np.exp(parameters.log_noise)) / sample.weight,
         sample.judged,
         whitening.neighbors,
         whitening.weights,
@@ -245,9 +250,9 @@ def maximize(
 
     def loss(vector: FloatArray) -> tuple[float, FloatArray]:
         parameters = Parameters.of_vector(_insert(whole, free, vector))
-        found, whitening = evaluate(sample, correlation, parameters, neighbors)
-        slope = gradient(sample, correlation, parameters, found, whitening)
-        return -found.log_evidence / len(sample), -slope[free] / len(sample)
+        at = evaluate(sample, correlation, parameters, neighbors)
+        slope = gradient(sample, correlation, parameters, at)
+        return -at.found.log_evidence / len(sample), -slope[free] / len(sample)
 
     if not free.any():
         return start, -loss(whole[free])[0] * len(sample)

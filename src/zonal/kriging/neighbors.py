@@ -56,7 +56,7 @@ class Nearest:
         if self._tree is not None:
             wanted = np.arange(1, n_neighbors + 1)  # a list keeps the axis where there is one
             _, found = self._tree.query(queries, wanted, workers=get_num_threads())
-            return found.astype(np.int32)
+            return np.asarray(found, np.int32)
         size = max(1, BLOCK_NUMBERS // len(self))
         starts = range(0, len(queries), size)
         blocks = ordered_map(

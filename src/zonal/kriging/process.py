@@ -45,16 +45,18 @@ class LocalProcess:
         self.points = scaled(rows, length_scale)
         self._nearest: Nearest | None = None
 
-    def whitening(self, rows: Indices | None = None) -> Whitening:
+    def whitening(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Whitening:
         """The whitening of the rows, each by earlier ones.
 
         Parameters
         ----------
         rows : ndarray of int32, optional
             Which rows, increasing; by default all. The earlier ones are of all rows.
+        n_neighbors : int, optional
+            By default m.
         """
         own = np.arange(len(self.rows), dtype=np.int32) if rows is None else rows
-        most = min(self.n_neighbors, max(len(self.rows) - 1, 1))
+        most = min(n_neighbors or self.n_neighbors, max(len(self.rows) - 1, 1))
         neighbors = earlier_neighbors(self.points, most, rows)
         weights, variance = self._solve(self.rows[own], self.points[own], neighbors)
         return Whitening(own, neighbors, weights, variance + self.nugget[own])

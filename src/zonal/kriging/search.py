@@ -13,7 +13,7 @@ from ..kernels import Kernel, Matern
 from .correlation import Correlation, of_kernel
 from .evidence import LOG_NOISE, Parameters, Sample, maximize
 from .locations import Locations
-from .marginal import marginal
+from .marginal import Observed, marginal
 from .process import LocalProcess
 
 __all__ = ["Found", "column_groups", "find_noise", "find_parameters"]
@@ -23,7 +23,7 @@ SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # Rows, neighbours and iterations of the rounds. The first compares starts, the second kernels.
 ROUNDS = ((2_000, 12, 30), (6_000, 16, 10), (SAMPLE_ROWS, 24, 10))
 # Starts: length scales in units of the distance between two random rows, and noise.
-STARTS = ((0.5, 0.1), (0.05, 0.1))
+STARTS, NOISE_START = (0.5, 0.05), 0.1
 SMOOTHNESS = (0.5, 1.5, 2.5)
 # A kernel without compiled form is judged by fewer rows.
 SLOW_ROWS = 1_000
@@ -130,7 +130,9 @@ def find_parameters(
     free = np.concatenate(
         [np.full(units.n_groups, kernel is None), [noise is None, features is not None]]
     )
-    log_noise = math.log(0.1) if noise is None else (math.log(noise) if noise > 0 else -math.inf)
+    log_noise = (
+        math.log(NOISE_START) if noise is None else (math.log(noise) if noise > 0 else -math.inf)
+    )
     if kernel is not None:
         correlations = [of_kernel(kernel)]
         starts = [Parameters(np.zeros(units.n_groups), log_noise)]
@@ -153,8 +155,7 @@ def _rounds(
 ) -> tuple[Parameters, Correlation, float]:
     """Fewer candidates in each round, and more rows."""
     candidates = [(correlation, start) for correlation in correlations for start in starts]
-    varies = np.ptp(sample.targets, axis=0).max(initial=0.0) > 0
-    if not varies or len(sample) < 3:  # nothing to learn from
+    if not _has_signal(sample.targets):
         middle = correlations[len(correlations) // 2]
         return starts[0], middle, math.nan
     results: list[tuple[float, Correlation, Parameters]] = []
@@ -210,7 +211,7 @@ class _Units:
         size = math.sqrt(2 * len(self.groups))
         return [
             Parameters(np.full(self.n_groups, math.log(size * share)), log_noise)
-            for share, _ in STARTS
+            for share in STARTS
         ]
 
 
@@ -222,20 +223,23 @@ def _matern(correlation: Correlation, scales: FloatArray) -> Kernel:
 def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
     """η by evidence for a kernel without compiled form, on few rows and without gradients."""
     head = locations.head(SLOW_ROWS)
-    empty = np.empty((len(head), 0))
+    if not _has_signal(head.targets):
+        return NOISE_START
+    columns = np.column_stack([np.ones(len(head)), head.targets])
 
     def loss(log_noise: float) -> float:
         noise = math.exp(log_noise)
         process = LocalProcess(head.rows, head.weight, kernel, noise, min(n_neighbors, 16))
         whitening = process.whitening()
-        columns = whitening.apply(np.column_stack([np.ones(len(head)), head.targets]))
-        found = marginal(
-            columns[:, 0], columns[:, 1:], empty, whitening.variance, head.weight,
-            head.within.sum(axis=0), noise, 1.0,
-        )  # fmt: skip
-        return -found.log_evidence
+        whitened = whitening.apply(columns)
+        observed = Observed(whitening.variance, head.weight, head.within.sum(axis=0), noise)
+        gram = whitened.T @ whitened
+        return -marginal(gram, head.targets.shape[1], observed).log_evidence
 
-    if len(head) < 3 or not np.ptp(head.targets, axis=0).max() > 0:
-        return 0.1
     found = minimize_scalar(loss, bounds=LOG_NOISE, method="bounded", options={"maxiter": 20})
     return math.exp(float(found.x))
+
+
+def _has_signal(targets: FloatArray) -> bool:
+    """Whether there is anything to learn parameters from."""
+    return len(targets) >= 3 and bool(np.ptp(targets, axis=0).max() > 0)

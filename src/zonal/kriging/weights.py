@@ -314,13 +314,13 @@ def _krige(matrix: FloatArray, prior: float) -> tuple[FloatArray, float]:
     return weights, max(prior - float(whitened @ whitened), floor)
 
 
-def _independent(matrix: FloatArray, floor: float) -> tuple[FloatArray, Array]:
+def _independent(matrix: FloatArray, floor: float) -> tuple[FloatArray, Any]:
     """The Cholesky factor of the points that are not determined by those before them."""
-    kept = np.arange(len(matrix))
+    kept: Any = np.arange(len(matrix))
     try:
         lower = np.linalg.cholesky(matrix)
         if (np.diag(lower) ** 2 > floor).all():
-            return lower, kept
+            return np.asarray(lower, np.float64), kept
     except np.linalg.LinAlgError:
         pass
     chosen: list[int] = []

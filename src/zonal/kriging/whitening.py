@@ -96,10 +96,10 @@ class Whitening:
             part = order[start : start + size]
             members = np.column_stack([self.rows[part], self.neighbors[part]])
             support, where = np.unique(members, return_inverse=True)
-            where = where.reshape(members.shape).astype(np.int32)
             lost = int(support[0] < 0)  # -1, for none
+            local: Indices = (where.reshape(members.shape) - lost).astype(np.int32)
             yield Block(
-                self.rows[part], support[lost:], where[:, 0] - lost, where[:, 1:] - lost,
+                self.rows[part], support[lost:], local[:, 0], local[:, 1:],
                 self.weights[part], self.variance[part],
             )  # fmt: skip
 

@@ -13,7 +13,7 @@ from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..kernels import Kernel, as_kernel
 from ..kriging.locations import Locations, locate
-from ..kriging.marginal import Marginal, marginal
+from ..kriging.marginal import Observed, marginal
 from ..kriging.process import LocalProcess
 from ..kriging.search import find_parameters
 
@@ -198,23 +198,19 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         if n_rows > JUDGED_ROWS:
             judged = np.linspace(0, n_rows - 1, JUDGED_ROWS).astype(np.int32)
         whitening = self._process.whitening(judged)
-        columns = np.column_stack([np.ones(n_rows), locations.targets])
+        middle = np.average(locations.targets, axis=0, weights=locations.weight)
+        columns = np.column_stack([np.ones(n_rows), locations.targets - middle])
         whitened = whitening.apply(columns)
-        found: Marginal = marginal(
-            whitened[:, 0],
-            whitened[:, 1:],
-            np.empty((len(whitened), 0)),
-            whitening.variance,
-            locations.weight[whitening.rows],
-            locations.within[whitening.rows].sum(axis=0),
-            self.noise_,
-            1.0,
-        )
+        within = locations.within[whitening.rows].sum(axis=0)
+        weight = locations.weight[whitening.rows]
+        observed = Observed(whitening.variance, weight, within, self.noise_)
+        found = marginal(whitened.T @ whitened, len(middle), observed)
         share = n_rows / len(whitened)
         self.log_evidence_ = share * found.log_evidence
-        self.mean_ = float(found.mean[0]) if self._single else found.mean
+        mean = middle + found.mean
+        self.mean_ = float(mean[0]) if self._single else mean
         self.scale_ = float(found.scale[0]) if self._single else found.scale
-        self._mean_variance = 1 / max(share * found.mean_precision, np.finfo(float).tiny)
+        self._mean_variance = found.mean_variance / share
         self._targets = locations.targets
 
     def _given_kernel(self, X: Array, weight: FloatArray | None) -> Kernel | None:
