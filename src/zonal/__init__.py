@@ -48,6 +48,7 @@ from .learners import (
     KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
+    NeighborKriging,
 )
 from .persistence import load, save
 from .streaming import Checkpoint, stream
@@ -75,6 +76,7 @@ __all__ = [
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",
+    "NeighborKriging",
     "NystroemFeatures",
     "PolySketchFeatures",
     "Polynomial",
