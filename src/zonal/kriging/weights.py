@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 
 from .._typing import Array, FloatArray
-from ..engines import ordered_map
 from ..kernels import Kernel
+from ..rows.threads import ordered_map
 from .correlation import Correlation, correlate, slopes
 from .neighbors import Indices
 
