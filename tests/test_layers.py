@@ -17,7 +17,7 @@ LAYERS = [
     {"polynomials", "rows"},
     {"engines", "tables"},
     {"moments", "kernels"},
-    {"persistence", "features", "datasets"},
+    {"persistence", "features", "datasets", "kriging"},
     {"theory", "selection"},
     {"learners"},
     {"evaluation", "distributed"},

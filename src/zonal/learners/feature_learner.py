@@ -12,14 +12,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..features.automatic import automatic_features
+from ..features.space import FeatureSpace
+from ..features.sums import moments_of_rows, start_of_moments
 from ..moments import Moments
 from ..rows import Block, sample_rows
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS, select_features
 from ..selection.table import Records, selection_table
-from .accumulate import moments_of_rows, start_of_moments
 from .base import Learner
-from .feature_space import FeatureSpace
 from .targets import check_n_targets
 
 __all__ = ["FeatureLearner", "MomentLearner"]
