@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import zonal
 from tests.naive import gram_variance
 from zonal.features.directions import share
-from zonal.rows import threads as blocks
+from zonal.rows import threads
 
 X = np.random.default_rng(0).standard_normal((60, 4))
 
@@ -197,7 +197,7 @@ def test_threads_and_blocks_do_not_matter(monkeypatch):
     finally:
         numba.set_num_threads(before)
     for size in (1, 777, 10**7):
-        monkeypatch.setattr(blocks, "BLOCK_SIZE", size)
+        monkeypatch.setattr(threads, "BLOCK_SIZE", size)
         np.testing.assert_allclose(features.transform(data), expected, atol=1e-14)
     np.testing.assert_allclose(features.transform(data[1:2]), expected[1:2], atol=1e-14)
 

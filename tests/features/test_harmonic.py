@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 from zonal.polynomials import harmonic_dimension
-from zonal.rows import threads as blocks
+from zonal.rows import threads
 
 X = np.random.default_rng(0).standard_normal((200, 3))
 SPHERE = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -408,7 +408,7 @@ def test_threads_and_blocks_do_not_matter(monkeypatch):
     finally:
         numba.set_num_threads(before)
     for size in (1, 777, 10**7):
-        monkeypatch.setattr(blocks, "BLOCK_SIZE", size)
+        monkeypatch.setattr(threads, "BLOCK_SIZE", size)
         np.testing.assert_array_equal(features.transform(rows), expected)
     np.testing.assert_array_equal(features.transform(rows[1:2]), expected[1:2])
 
@@ -529,7 +529,7 @@ def test_kernel_pca_is_the_exact_one():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_saved_andpickled(kernel, tmp_path):
+def test_saved_and_pickled(kernel, tmp_path):
     rows = SPHERE if isinstance(kernel, zonal.Zonal) else X
     features = zonal.HarmonicFeatures(kernel, 50).fit(rows)
     path = tmp_path / "features.zonal"

@@ -16,7 +16,7 @@ from ..kernels import as_kernel
 from ..kernels.slopes import check_coef, dense
 from ..rows.dispatch import blockwise, sampled
 from ..rows.threads import map_rows
-from .learned import Learned
+from .training_sample import TrainingSample
 
 __all__ = ["KernelFeatures"]
 
@@ -24,7 +24,7 @@ __all__ = ["KernelFeatures"]
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of feature maps: a transformer whose output Z has Z Zᵀ ≈ K.
 
-    Subclasses define `_fit(learned, seed)`, which learns and freezes the map, and
+    Subclasses define `_fit(sample, seed)`, which learns and freezes the map, and
     `_evaluator(dtype)`, a function that fills the features of one block of rows.
     """
 
@@ -56,13 +56,13 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         check_count("n_components", self.n_components, type(self).__name__)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        learned = Learned(X, sample_weight)
-        self._resolve_kernel(learned)
-        self._n_features_out = self._fit(learned, seed)
+        sample = TrainingSample(X, sample_weight)
+        self._resolve_kernel(sample)
+        self._n_features_out = self._fit(sample, seed)
         return self
 
-    def _resolve_kernel(self, learned: Learned) -> None:
-        self.kernel_ = as_kernel(self.kernel).resolve(learned.rows, learned.weights)
+    def _resolve_kernel(self, sample: TrainingSample) -> None:
+        self.kernel_ = as_kernel(self.kernel).resolve(sample.rows, sample.weights)
         self.kernel_.check()
 
     @blockwise
@@ -225,7 +225,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Intermediate numbers a row, which sets the size of a block."""
 
     @abstractmethod
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         """Learn what is left to the data and freeze the map; return the number of columns."""
 
     @abstractmethod

@@ -7,15 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .._validation import check_choice, check_count, norms_agree, row_norms
+from .._validation import check_choice, check_count, is_sparse, norms_agree, row_norms
 from ..engines import gegenbauer_features, gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
 from ..kernels.gzk import angular_radial
 from ..kernels.slopes import Slopes, inverse
 from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
 from .gradients import AnchoredFeatures
-from .learned import Learned, is_sparse
 from .reduction import ReducedFeatures
+from .training_sample import TrainingSample
 from .truncation import choose_expansion
 
 if TYPE_CHECKING:
@@ -147,11 +147,11 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         self.reduced_dim = reduced_dim
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         self._check_parameters()
-        norms = row_norms(self._prepare(learned, seed))
+        norms = row_norms(self._prepare(sample, seed))
         self.kernel_.check_norms(norms)
-        self.expansion_ = self._find_expansion(norms, learned.weights)
+        self.expansion_ = self._find_expansion(norms, sample.weights)
         self.max_degree_, self.n_radial_ = self.expansion_.max_degree, self.expansion_.n_radial
         self._check_order(self.n_radial_)
         scheme = best_directions(self._dim) if self.directions == "auto" else self.directions

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .._validation import check_positive, norms_agree, row_norms
+from .._validation import check_positive, is_sparse, norms_agree, row_norms
 from ..engines.harmonic_engine import HarmonicEngine
 from ..kernels import TruncationWarning
 from ..kernels.mercer import NEGLIGIBLE, MercerModes
@@ -16,8 +16,8 @@ from ..kernels.slopes import inverse
 from ..kernels.truncation import Distribution, n_harmonics
 from ..polynomials.harmonics import HarmonicProgram, solid_harmonics_gradient
 from .gegenbauer import inverse_norms
-from .learned import Learned, is_sparse
 from .reduction import ReducedFeatures
+from .training_sample import TrainingSample
 
 __all__ = ["HarmonicFeatures"]
 
@@ -132,14 +132,14 @@ class HarmonicFeatures(ReducedFeatures):
         self.reduced_dim = reduced_dim
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         if self.tol is not None:
             check_positive("tol", self.tol, type(self).__name__)
-        rows = self._prepare(learned, seed)
+        rows = self._prepare(sample, seed)
         norms = row_norms(rows)
         self.kernel_.check_norms(norms)
-        low, high = self._range(norms, learned.weights)
-        modes = self._modes(norms, learned.weights, low, high)
+        low, high = self._range(norms, sample.weights)
+        modes = self._modes(norms, sample.weights, low, high)
         degrees, indices, counts = self._select(modes)
         self._blocks = np.column_stack([degrees, counts])
         self._functions = modes.functions(degrees, indices, low, high)

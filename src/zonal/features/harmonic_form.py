@@ -19,12 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .._validation import row_norms
+from .._validation import is_sparse, row_norms
 from ..engines.harmonic_engine import HarmonicEngine
 from ..polynomials import harmonic_dimension
 from ..polynomials.harmonics import full_program, spherical_harmonics
 from .gegenbauer import GegenbauerFeatures, inverse_norms
-from .learned import is_sparse
 
 __all__ = ["HarmonicForm"]
 

@@ -11,7 +11,7 @@ from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
 from ..kernels.mercer import NEGLIGIBLE
 from .base import KernelFeatures
-from .learned import Learned
+from .training_sample import TrainingSample
 
 __all__ = ["ProductFeatures"]
 
@@ -84,17 +84,17 @@ class ProductFeatures(KernelFeatures):
         self.groups = groups
         self.n_components = n_components
 
-    def _resolve_kernel(self, learned: Learned) -> None:
+    def _resolve_kernel(self, sample: TrainingSample) -> None:
         """There is no one kernel; each group has its own."""
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         pairs = self._checked_groups()
         self.columns_ = [self._columns(columns) for columns, _ in pairs]
         self.features_ = [clone(features) for _, features in pairs]
         spectra = []
         for columns, features in zip(self.columns_, self.features_, strict=True):
-            features.fit(learned.rows[:, columns], sample_weight=learned.weights)
-            spectra.append(_spectrum(features, learned.rows[:, columns], learned.weights))
+            features.fit(sample.rows[:, columns], sample_weight=sample.weights)
+            spectra.append(_spectrum(features, sample.rows[:, columns], sample.weights))
         self.eigenvalues_, self._stages = _largest_products(spectra, self.n_components)
         self.indices_ = _indices(self._stages)
         return len(self.eigenvalues_)

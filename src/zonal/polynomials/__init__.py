@@ -15,7 +15,7 @@ from .series import (
     log_taylor_coefficients,
     taylor_coefficients,
 )
-from .sphere import random_rotation, uniform_sphere
+from .sphere import random_rotation, to_sphere, uniform_sphere
 
 __all__ = [
     "gauss_gegenbauer",
@@ -30,5 +30,6 @@ __all__ = [
     "random_rotation",
     "recurrence",
     "taylor_coefficients",
+    "to_sphere",
     "uniform_sphere",
 ]

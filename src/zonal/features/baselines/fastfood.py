@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
+from ..._validation import is_sparse
 from ...engines.hadamard import fastfood_products
-from ..learned import is_sparse
 from .fourier import SpectralFeatures, spectral_norms
 
 __all__ = ["FastFoodFeatures"]

@@ -17,7 +17,7 @@ from ...kernels.slopes import Slopes
 from ...polynomials import uniform_sphere
 from ..directions import DIRECTIONS
 from ..gradients import AnchoredFeatures
-from ..learned import Learned
+from ..training_sample import TrainingSample
 
 __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
 
@@ -127,7 +127,7 @@ class SpectralFeatures(AnchoredFeatures):
 
     frequencies_: FloatArray
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         rng = np.random.default_rng(seed)
         n_frequencies = -(-self.n_components // 2)
         ratio = self._draw(n_frequencies, rng)

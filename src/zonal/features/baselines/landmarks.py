@@ -13,10 +13,10 @@ import numpy.typing as npt
 import scipy.linalg
 
 from ..._typing import Array, FloatArray
+from ..._validation import is_sparse
 from ...kernels import Kernel
 from ...rows import row_hash
 from ...rows.threads import block_slices, ordered_map
-from ..learned import is_sparse
 
 __all__ = [
     "SAMPLING",

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
 from ..._validation import check_choice
-from ..learned import Learned
+from ..training_sample import TrainingSample
 from .taylor import (
     TaylorFeatures,
     TaylorSeries,
@@ -113,10 +113,10 @@ class MaclaurinFeatures(TaylorFeatures):
         self.center = center
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         check_choice("measure", self.measure, ("geometric", "proportional"), type(self).__name__)
-        norms = self._norms(learned)
-        self.series_, measure = self._measure(norms, learned.weights)
+        norms = self._norms(sample)
+        self.series_, measure = self._measure(norms, sample.weights)
         rng = np.random.default_rng(seed)
         n_columns = int(self.n_components)
         exact = self.series_.degrees == 0

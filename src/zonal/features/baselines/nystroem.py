@@ -14,7 +14,7 @@ from ..._validation import canonical, check_choice, check_count
 from ...kernels import Kernel, as_kernel
 from ...rows.dispatch import blockwise, sampled
 from ..base import KernelFeatures
-from ..learned import Learned
+from ..training_sample import TrainingSample
 from .landmarks import SAMPLING, choose_landmarks, distinct_rows, kernel_diag, whitening
 
 __all__ = ["NystroemFeatures"]
@@ -137,17 +137,17 @@ class NystroemFeatures(KernelFeatures):
         check_count("n_components", self.n_components, name)
         check_choice("sampling", self.sampling, SAMPLING, name)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        learned = Learned(X, sample_weight)
+        sample = TrainingSample(X, sample_weight)
         if callable(self.kernel) and not isinstance(self.kernel, Kernel | type):
             self.kernel_ = self.kernel
         else:
-            self.kernel_ = as_kernel(self.kernel).resolve(learned.rows, learned.weights)
+            self.kernel_ = as_kernel(self.kernel).resolve(sample.rows, sample.weights)
             self.kernel_.check()
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         rows, totals = distinct_rows(X, weights)
         self.landmark_indices_ = rows[self._choose(X[rows], totals, seed)]
         self.landmarks_ = X[self.landmark_indices_]
-        self._n_features_out = self._fit(learned, seed)
+        self._n_features_out = self._fit(sample, seed)
         return self
 
     def _choose(self, X: Any, weights: Array, seed: int) -> npt.NDArray[np.intp]:
@@ -167,7 +167,7 @@ class NystroemFeatures(KernelFeatures):
             )
         return np.arange(n_rows)
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         self.eigenvalues_, self._whitening = whitening(self.kernel_, self.landmarks_)
         return len(self.eigenvalues_)
 

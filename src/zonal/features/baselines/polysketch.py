@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..._typing import Array, FloatArray
-from ..._validation import check_choice, check_count
-from ..learned import Learned, is_sparse
+from ..._validation import check_choice, check_count, is_sparse
+from ..training_sample import TrainingSample
 from .taylor import (
     TaylorFeatures,
     TaylorSeries,
@@ -141,16 +141,16 @@ class PolySketchFeatures(TaylorFeatures):
         self.center = center
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         name = type(self).__name__
         check_choice("base_sketch", self.base_sketch, ("auto", "count", "osnap", "srht"), name)
         if self.degree != "auto":
             check_count("degree", self.degree, name, minimum=0, extra=', or "auto"')
-        norms = self._norms(learned)
-        self.series_ = self._find_series(norms, learned.weights)
+        norms = self._norms(sample)
+        self.series_ = self._find_series(norms, sample.weights)
         self.degrees_ = self.series_.degrees
         self.widths_ = share_widths(
-            self.series_.shares(mean_square_radius(norms, learned.weights)),
+            self.series_.shares(mean_square_radius(norms, sample.weights)),
             [self.n_features_in_ ** int(degree) for degree in self.degrees_],
             self.n_components,
         )

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from scipy.special import logsumexp, xlogy
 
 from ..._typing import Array, FloatArray
-from ..._validation import row_norms
+from ..._validation import is_sparse, row_norms
 from ...kernels import Kernel, TruncationWarning
 from ...kernels.base import as_rows, dots
 from ...kernels.terms import DotProductTerm, merge
 from ..centering import CenteredFeatures
-from ..learned import Learned, is_sparse
+from ..training_sample import TrainingSample
 
 __all__ = [
     "TaylorFeatures",
@@ -168,11 +168,11 @@ class TaylorFeatures(CenteredFeatures):
     _counts: npt.NDArray[np.intp]
     _log_scales: FloatArray
 
-    def _norms(self, learned: Learned) -> FloatArray:
+    def _norms(self, sample: TrainingSample) -> FloatArray:
         """Find the centre, and return the norms of the centred rows (1 if all are zero)."""
         _dot_product_terms(self.kernel_, type(self).__name__)  # before it has a say on the rows
-        self.center_ = self._find_center(learned)
-        norms = row_norms(self._centered(learned.rows))
+        self.center_ = self._find_center(sample)
+        norms = row_norms(self._centered(sample.rows))
         self.kernel_.check_norms(norms)
         return norms if norms.any() else np.ones_like(norms)
 

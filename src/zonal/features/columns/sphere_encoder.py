@@ -14,11 +14,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._typing import Array, FloatArray
-from .._validation import check_choice
-from ..datasets.sphere import to_sphere
-from ..rows.dispatch import blockwise, sampled
-from .scaling import Standardizer
+from ..._typing import Array, FloatArray
+from ..._validation import check_choice
+from ...polynomials import to_sphere
+from ...rows.dispatch import blockwise, sampled
+from .standardizer import Standardizer
 
 __all__ = ["SphereEncoder"]
 
