@@ -10,13 +10,13 @@ from .._typing import Array, FloatArray
 from .._validation import check_choice, check_count, is_sparse, norms_agree, row_norms
 from ..engines import gegenbauer_features, gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
-from ..kernels.gzk import angular_radial
+from ..kernels.expansion.zonal_sums import angular_radial
 from ..kernels.slopes import Slopes, inverse
+from .bias_variance import worthwhile_expansion
 from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
 from .gradients import AnchoredFeatures
 from .reduction import ReducedFeatures
 from .training_sample import TrainingSample
-from .truncation import choose_expansion
 
 if TYPE_CHECKING:
     from .harmonic_form import HarmonicForm
@@ -198,7 +198,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     def _find_expansion(self, norms: FloatArray, weights: FloatArray) -> GeneralizedZonalKernel:
         if isinstance(self.kernel_, GeneralizedZonalKernel):
             return self.kernel_.expand(self._dim)
-        return choose_expansion(
+        return worthwhile_expansion(
             self.kernel_,
             self._dim,
             norms,

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
-from ..kernels.mercer import NEGLIGIBLE
+from ..kernels.expansion.mercer import NEGLIGIBLE
 from .base import KernelFeatures
 from .training_sample import TrainingSample
 

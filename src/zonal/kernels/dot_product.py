@@ -12,7 +12,8 @@ from scipy.special import gammaln
 from .._typing import Array, FloatArray, ScalarFunction
 from .._validation import check_count, check_positive
 from ..polynomials import log_taylor_coefficients
-from .base import Kernel, dots
+from .base import Kernel
+from .points import dots
 from .slopes import Slopes, complex_step
 from .terms import DotProductTerm, ExponentialTerm, Term
 
@@ -26,10 +27,12 @@ class DotProductKernel(Kernel):
     def _kappa_slope(self, t: FloatArray) -> FloatArray:
         """κ', elementwise."""
 
-    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return κ'(⟨x, y⟩) as what y is multiplied with."""
         return self._along_other(np.asarray(r * s * cos))
 
-    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return κ' of all inner products."""
         return self._along_other(dots(rows, others))
 
     def _along_other(self, inner: FloatArray) -> Slopes:
@@ -81,11 +84,13 @@ class DotProduct(DotProductKernel):
         inner = np.asarray(r * s * cos)
         return np.broadcast_to(self.kappa(inner), inner.shape).astype(np.float64)
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return κ of all inner products."""
         inner = dots(rows, others)
         return np.broadcast_to(self.kappa(inner), inner.shape).astype(inner.dtype)
 
-    def _diag(self, norms: FloatArray) -> FloatArray:
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return κ of the squared norms."""
         return np.broadcast_to(self.kappa(norms**2), norms.shape).astype(np.float64)
 
     def _kappa_slope(self, t: FloatArray) -> FloatArray:
@@ -164,7 +169,8 @@ class Exponential(DotProductKernel):
         self.check()
         return np.asarray(np.exp(r * s * cos / self.scale**2))
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the exponentials of all inner products."""
         return np.exp(dots(rows, others) / rows.dtype.type(self.scale**2))
 
     def _kappa_slope(self, t: FloatArray) -> FloatArray:
@@ -217,7 +223,8 @@ class Polynomial(DotProductKernel):
         self.check()
         return np.asarray((self.gamma * (r * s * cos) + self.coef0) ** self.degree)
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the powers of all inner products."""
         inner = dots(rows, others)
         scalar = inner.dtype.type
         return (scalar(self.gamma) * inner + scalar(self.coef0)) ** self.degree

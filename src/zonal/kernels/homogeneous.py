@@ -7,7 +7,8 @@ import numpy as np
 
 from .._typing import Array, FloatArray
 from .._validation import row_norms
-from .base import Kernel, cosines
+from .base import Kernel
+from .points import cosines
 from .slopes import Slopes, inverse
 from .terms import HomogeneousTerm, Term
 
@@ -42,7 +43,8 @@ class HomogeneousKernel(Kernel):
         term = self._term()
         return np.asarray(np.power(r, term.power) * np.power(s, term.power) * term.values(cos))
 
-    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return the gradient of the angle and of the norms."""
         term = self._term()
         cos = np.asarray(cos)
         # (r s)^p κ(cos), with ∇r = x/r and ∇cos = y/(r s) - cos x/r².
@@ -52,7 +54,8 @@ class HomogeneousKernel(Kernel):
         along = per_x**2 * powers * (term.power * term.values(cos) - cos * slope)
         return Slopes(along, per_x * per_y * powers * slope)
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return κ of all cosines, times powers of the norms."""
         term = self._term()
         cos = cosines(rows, others)
         values = term.values(cos)
@@ -63,7 +66,8 @@ class HomogeneousKernel(Kernel):
             values = values * np.power(norm_y, term.power)
         return values.astype(rows.dtype, copy=False)
 
-    def _diag(self, norms: FloatArray) -> FloatArray:
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return κ(1) times powers of the norms."""
         term = self._term()
         # A row of zeros has no angle; its cosine counts as zero, as in the matrix.
         return np.power(norms, 2 * term.power) * term.values((norms > 0).astype(np.float64))

@@ -5,6 +5,7 @@ from .gegenbauer import (
     gegenbauer_table,
     harmonic_dimension,
     log_harmonic_dimensions,
+    n_harmonics,
     orthonormal_table,
     recurrence,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "log_harmonic_dimensions",
     "log_monomial_series",
     "log_taylor_coefficients",
+    "n_harmonics",
     "orthonormal_table",
     "random_rotation",
     "recurrence",

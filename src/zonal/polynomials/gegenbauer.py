@@ -27,6 +27,7 @@ __all__ = [
     "gegenbauer_table",
     "harmonic_dimension",
     "log_harmonic_dimensions",
+    "n_harmonics",
     "orthonormal_table",
     "recurrence",
 ]
@@ -241,3 +242,9 @@ def gegenbauer(degree: int, dim: float, t: npt.ArrayLike) -> Array:
     for ell in range(degree):
         previous, current = current, a[ell] * points * current - b[ell] * previous
     return current
+
+
+def n_harmonics(max_degree: int, dim: int) -> float:
+    """Return the number of spherical harmonics up to a degree (infinity where it overflows)."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(log_harmonic_dimensions(max_degree, dim)).sum())

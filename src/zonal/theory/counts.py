@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array
 from .._validation import check_count, check_positive, row_norms
 from ..kernels import Gaussian, GeneralizedZonalKernel, Kernel, as_kernel
-from ..kernels.base import as_rows
+from ..kernels.points import as_rows
 from .growth import Growth, derivative_growth, given_growth
 from .inputs import EXACT_ROWS, check_fraction, check_lam, kernel_matrix
 from .leverage import leverage_bound

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from .._typing import FloatArray
 from .._validation import check_positive
 from ..kernels import Kernel, as_kernel
-from ..kernels.base import as_rows
+from ..kernels.points import as_rows
 
 __all__ = [
     "EXACT_ROWS",

@@ -15,7 +15,7 @@ from .._typing import FloatArray
 from .._validation import row_norms
 from ..engines import gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
-from ..kernels.base import as_rows, dots
+from ..kernels.points import as_rows, dots
 from ..polynomials import log_harmonic_dimensions
 from ..rows.threads import block_slices
 from .inputs import EXACT_ROWS, check_lam, check_radii, shifted

@@ -393,7 +393,7 @@ def test_a_new_kernel_registers_its_distribution():
     """exp(-‖x - y‖): the norms are those of Cauchy's distribution in d dimensions."""
 
     class Laplace(zonal.Gaussian):
-        def _matrix(self, rows, others):
+        def matrix(self, rows, others):
             others = rows if others is None else others
             return np.exp(-np.linalg.norm(rows[:, None] - others, axis=2))
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
 from ...engines.trigonometric import cosines_and_sines
-from ...kernels import Gaussian, Kernel, Matern, RationalQuadratic
-from ...kernels.algebra import Product, Scaled, Sum
+from ...kernels import Gaussian, Kernel, Matern, Product, RationalQuadratic, Scaled, Sum
 from ...kernels.slopes import Slopes
 from ...polynomials import uniform_sphere
 from ..directions import DIRECTIONS

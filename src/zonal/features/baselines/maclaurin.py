@@ -8,15 +8,10 @@ import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
 from ..._validation import check_choice
+from ...kernels.expansion.cut import average_taylor
+from ...kernels.expansion.taylor import TaylorSeries, taylor_series
 from ..training_sample import TrainingSample
-from .taylor import (
-    TaylorFeatures,
-    TaylorSeries,
-    cut_series,
-    mean_square_radius,
-    taylor_series,
-    warn_if_cut,
-)
+from .taylor import TaylorFeatures, mean_square_radius, warn_if_cut
 
 __all__ = ["MaclaurinFeatures"]
 
@@ -142,7 +137,7 @@ class MaclaurinFeatures(TaylorFeatures):
         if self.measure == "geometric":
             series = taylor_series(self.kernel_, GEOMETRIC_DEGREE, name)
             return series, np.exp2(-1.0 - series.degrees)
-        series, energy = cut_series(self.kernel_, norms, weights, TOL, name)
+        series, energy = average_taylor(self.kernel_, norms, weights, TOL, name)
         warn_if_cut(self.kernel_, series, 1 - energy.sum(), self.n_components)
         return series, series.shares(mean_square_radius(norms, weights))
 

@@ -12,15 +12,10 @@ from numba import njit
 
 from ..._typing import Array, FloatArray
 from ..._validation import check_choice, check_count, is_sparse
+from ...kernels.expansion.cut import average_taylor
+from ...kernels.expansion.taylor import TaylorSeries, taylor_series
 from ..training_sample import TrainingSample
-from .taylor import (
-    TaylorFeatures,
-    TaylorSeries,
-    cut_series,
-    mean_square_radius,
-    taylor_series,
-    warn_if_cut,
-)
+from .taylor import TaylorFeatures, mean_square_radius, warn_if_cut
 
 __all__ = ["PolySketchFeatures"]
 
@@ -176,7 +171,7 @@ class PolySketchFeatures(TaylorFeatures):
                     'n_components, lower degree, or use degree="auto".'
                 )
             return series
-        series, energy = cut_series(self.kernel_, norms, weights, TOL, name)
+        series, energy = average_taylor(self.kernel_, norms, weights, TOL, name)
         # Beyond the last degree that earns half a column there is nothing worth a sketch: a few
         # rows of large norm would else ask for a hundred degrees, each with a tree of its own.
         earned = series.degrees[energy * self.n_components >= 0.5]
