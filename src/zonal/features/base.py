@@ -20,20 +20,30 @@ from .training_sample import TrainingSample
 
 __all__ = ["KernelFeatures"]
 
+# Methods that decide what the columns are; a narrower form of the same columns belongs to them.
+FORMULA = {"evaluator", "transform", "transform_into", "_prepared"}
+
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of feature maps: a transformer whose output Z has Z Zᵀ ≈ K.
 
-    Subclasses define `_fit(sample, seed)`, which learns and freezes the map, and
-    `_evaluator(dtype)`, a function that fills the features of one block of rows.
+    Subclasses define `_fit(sample, seed)`, which learns and freezes the map,
+    `evaluator(dtype)`, which returns a function that fills the features of one block of rows, and
+    `scratch_width`. A map answers for itself: learners ask `thread_safe`, `narrow_form`,
+    `residual_variance` and `sent_state`.
     """
 
     #: Whether several threads may transform rows at once.
-    thread_safe = True
+    thread_safe: bool = True
 
     kernel: Any
     n_components: int
     random_state: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if FORMULA & vars(cls).keys() and "narrow_form" not in vars(cls):
+            cls.narrow_form = KernelFeatures.narrow_form  # type: ignore[method-assign]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn what the parameters leave to the data, and freeze the map.
@@ -79,7 +89,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_components)
         """
         X = self._valid(X)
-        return self._fill(X, np.empty((X.shape[0], self._n_columns), X.dtype))
+        return self._fill(X, np.empty((X.shape[0], self.n_columns), X.dtype))
 
     def transform_into(self, X: Any, out: Array) -> Array:
         """Features of rows, written into a given array.
@@ -97,10 +107,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             `out`.
         """
         X = self._valid(X)
-        if out.shape != (X.shape[0], self._n_columns) or out.dtype != X.dtype:
+        if out.shape != (X.shape[0], self.n_columns) or out.dtype != X.dtype:
             raise ValueError(
                 f"out has shape {out.shape} and type {out.dtype}; these features need "
-                f"{(X.shape[0], self._n_columns)} and {X.dtype}."
+                f"{(X.shape[0], self.n_columns)} and {X.dtype}."
             )
         return self._fill(X, out)
 
@@ -125,12 +135,12 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_components, n_features)
         """
         X = self._valid(X)
-        out = np.empty((X.shape[0], self._n_columns, X.shape[1]), X.dtype)
+        out = np.empty((X.shape[0], self.n_columns, X.shape[1]), X.dtype)
 
         def block(rows: Any, out: Array) -> None:
             out[:] = self._from_prepared(self._gradients(self._prepared(dense(rows))))
 
-        return map_rows(block, X, out, self._n_columns * X.shape[1])
+        return map_rows(block, X, out, self.n_columns * X.shape[1])
 
     def contract_gradient(self, X: Any, coef: npt.ArrayLike) -> Array:
         r"""Gradients of linear functions of the features, :math:`\sum_c \beta_c \nabla z_c(x_i)`.
@@ -149,7 +159,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_features) or (n_samples, t, n_features)
         """
         X = self._valid(X)
-        weights = check_coef(coef, self._n_columns, "column of the features")
+        weights = check_coef(coef, self.n_columns, "column of the features")
         out = np.empty((X.shape[0], weights.shape[1], X.shape[1]), X.dtype)
 
         def block(rows: Any, out: Array) -> None:
@@ -159,23 +169,49 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return out[:, 0] if np.ndim(coef) == 1 else out
 
     def residual_variance(self, X: Any, squares: Array) -> Array:
-        """Return the variance that the features leave out, max(0, k(x,x) - ‖z(x)‖²): [n]."""
+        r"""Return the variance that the features leave out of the kernel.
+
+        .. math:: \max(0,\; k(x, x) - \|z(x)\|^2)
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows.
+        squares : ndarray of shape (n_samples,)
+            ‖z(x)‖² of these rows, which whoever asks has at hand.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return np.maximum(self.kernel_diag(X) - squares, 0)
 
     def narrow_form(self) -> Any:
-        """Return a narrower map H with a matrix ``mixing`` G such that Z = H G, or None."""
+        """Return a narrower map that spans the same functions, or None.
+
+        Returns
+        -------
+        KernelFeatures or None
+            A fitted map H with an attribute ``mixing``, a matrix G [n_columns of H, n_columns] such
+            that Z = H G. By default None. A subclass with a formula of its own (`evaluator`) does
+            not inherit the form of another formula.
+        """
         return None
 
     def sent_state(self) -> dict[str, Any]:
-        """Return what a worker needs to make the same map again."""
+        """Return what a worker needs to make the same map again: by default everything."""
         return dict(vars(self))
 
     @classmethod
     def receive_state(cls, state: dict[str, Any]) -> Self:
-        """Make a map of what `sent_state` returned."""
+        """Return the map of which `sent_state` returned the state."""
         features = cls.__new__(cls)
-        features.__dict__.update(state)
+        features.restore_state(state)
         return features
+
+    def restore_state(self, state: dict[str, Any]) -> None:
+        """Take over a state, and make what was not sent of it."""
+        self.__dict__.update(state)
 
     def _prepared(self, rows: Any) -> Any:
         """Rows as the map's formula takes them: after whatever linear comes before it."""
@@ -199,10 +235,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     @property
     def _contracted_width(self) -> int:
         """Intermediate numbers a row of `_contracted`."""
-        return self._n_columns * self.n_features_in_
+        return self.n_columns * self.n_features_in_
 
     def _fill(self, X: Any, out: Array) -> Array:
-        return map_rows(self._evaluator(X.dtype), X, out, self._width)
+        return map_rows(self.evaluator(X.dtype), X, out, self.scratch_width)
 
     def _valid(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -211,7 +247,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )
 
     @property
-    def _n_columns(self) -> int:
+    def n_columns(self) -> int:
         """The width of the fitted map, whatever `n_components` has been set to since."""
         return int(self._n_features_out or 0)
 
@@ -221,7 +257,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @property
     @abstractmethod
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
         """Intermediate numbers a row, which sets the size of a block."""
 
     @abstractmethod
@@ -229,8 +265,8 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Learn what is left to the data and freeze the map; return the number of columns."""
 
     @abstractmethod
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        """A function that fills the features [b, n_columns] of a block of rows [b, d]."""
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills the features [b, n_columns] of a block of rows [b, d]."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

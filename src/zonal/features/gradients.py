@@ -30,4 +30,4 @@ class AnchoredFeatures(KernelFeatures):
 
     @property
     def _contracted_width(self) -> int:
-        return 4 * self._n_columns
+        return 4 * self.n_columns

@@ -14,9 +14,9 @@ from ..kernels import TruncationWarning
 from ..kernels.expansion.distribution import Distribution
 from ..kernels.expansion.leading import LeadingByNumber, LeadingByTolerance
 from ..kernels.expansion.mercer import MercerModes
+from ..kernels.points import inverse_norms
 from ..kernels.slopes import inverse
 from ..polynomials.harmonics import HarmonicProgram, solid_harmonics_gradient
-from .gegenbauer import inverse_norms
 from .reduction import ReducedFeatures
 from .training_sample import TrainingSample
 
@@ -214,10 +214,12 @@ class HarmonicFeatures(ReducedFeatures):
         )
 
     @property
-    def _width(self) -> int:
-        return 2 * self._dim + 2 * len(self._blocks) + self._n_columns // 8
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return 2 * self._dim + 2 * len(self._blocks) + self.n_columns // 8
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills harmonics times radial functions."""
         engine = HarmonicEngine(self._program, self._blocks, dtype) if self._program else None
         odd = self._blocks[:, 0] == 1
 
@@ -241,7 +243,7 @@ class HarmonicFeatures(ReducedFeatures):
         radial = self._functions(norms) * self._roots
         slope = self._functions.derivative(norms) * self._roots
         degrees, counts = self._blocks.T
-        if self._program is None:  # d = 1, as in `_evaluator`
+        if self._program is None:  # d = 1, as in `evaluator`
             return np.where(degrees == 1, slope, slope * np.sign(rows))[:, :, None]
         directions = rows * inverse(norms)[:, None]
         values, gradients = solid_harmonics_gradient(self._program, directions)

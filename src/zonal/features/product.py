@@ -147,18 +147,20 @@ class ProductFeatures(KernelFeatures):
         return np.asarray(np.prod(diagonals, axis=0))
 
     @property
-    def _width(self) -> int:
-        return sum(features._n_columns + features._width for features in self.features_)
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return sum(features.n_columns + features.scratch_width for features in self.features_)
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        evaluators = [features._evaluator(dtype) for features in self.features_]
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills products of the groups' columns."""
+        evaluators = [features.evaluator(dtype) for features in self.features_]
 
         def block(rows: Any, out: Array) -> None:
             parts = []
             for evaluate, columns, features in zip(
                 evaluators, self.columns_, self.features_, strict=True
             ):
-                part = np.empty((rows.shape[0], features._n_columns), dtype)
+                part = np.empty((rows.shape[0], features.n_columns), dtype)
                 evaluate(rows[:, columns], part)
                 parts.append(part)
             product = np.ones((rows.shape[0], 1), dtype)

@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._typing import Array
+from .._typing import Array, FloatArray
 from .._validation import canonical, row_norms
 
-__all__ = ["as_rows", "check_columns", "cosines", "dots"]
+__all__ = ["as_rows", "check_columns", "cosines", "dots", "inverse_norms"]
 
 
 def as_rows(X: Any) -> Any:
@@ -51,3 +52,9 @@ def check_columns(rows: Any, others: Any) -> None:
             f"X has {rows.shape[1]} columns and Y has {others.shape[1]}; they must have the "
             "same number."
         )
+
+
+def inverse_norms(norms: FloatArray, dtype: npt.DTypeLike) -> Array:
+    """Return 1 / norm, zero for zero, and no infinity where a float32 cannot hold the inverse."""
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return np.minimum(inverse, float(np.finfo(dtype).max)).astype(dtype)

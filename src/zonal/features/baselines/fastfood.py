@@ -110,5 +110,6 @@ class FastFoodFeatures(SpectralFeatures):
         return turns
 
     @property
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
         return len(self._amplitudes) + self.n_features_in_

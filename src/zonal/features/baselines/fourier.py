@@ -148,10 +148,12 @@ class SpectralFeatures(AnchoredFeatures):
         return lambda rows: np.asarray(rows @ table)
 
     @property
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
         return len(self._amplitudes)
 
-    def _evaluator(self, dtype: npt.DTypeLike, shift: float = 0.0) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike, shift: float = 0.0) -> Callable[[Any, Array], None]:
+        """Return a function that fills cosines and sines, turned by a share of a full turn."""
         turns_of = self._turns(dtype)
         amplitudes = self._amplitudes.astype(dtype)
 
@@ -167,10 +169,10 @@ class SpectralFeatures(AnchoredFeatures):
 
     def _column_slopes(self, rows: FloatArray) -> tuple[Slopes, FloatArray]:
         # The derivatives of cosine and sine are themselves, a quarter of a turn later.
-        slopes = np.empty((len(rows), self._n_columns))
-        self._evaluator(np.float64, shift=0.25)(rows, slopes)
+        slopes = np.empty((len(rows), self.n_columns))
+        self.evaluator(np.float64, shift=0.25)(rows, slopes)
         frequencies = 2 * np.pi * self._turns(np.float64)(np.eye(rows.shape[1])).T
-        n_sines = self._n_columns - len(frequencies)
+        n_sines = self.n_columns - len(frequencies)
         return (
             Slopes(np.zeros_like(slopes), slopes),
             np.concatenate([frequencies, frequencies[:n_sines]]),

@@ -142,8 +142,9 @@ class MaclaurinFeatures(TaylorFeatures):
         return series, series.shares(mean_square_radius(norms, weights))
 
     @property
-    def _width(self) -> int:
-        return 2 * self._n_columns
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return 2 * self.n_columns
 
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         factors = [factor.astype(dtype) for factor in self._factors]
@@ -156,7 +157,7 @@ class MaclaurinFeatures(TaylorFeatures):
         return block
 
     def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values = np.ones((len(rows), self._n_columns))
+        values = np.ones((len(rows), self.n_columns))
         gradients = np.zeros((*values.shape, rows.shape[1]))
         for factor in self._factors:  # the rule for products
             n = factor.shape[1]

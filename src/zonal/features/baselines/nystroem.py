@@ -178,10 +178,12 @@ class NystroemFeatures(KernelFeatures):
         return kernel_diag(self.kernel_, X).astype(X.dtype, copy=False)
 
     @property
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
         return sum(self._whitening.shape)  # a row of the kernel matrix, and of the features
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills whitened kernel values at the landmarks."""
         dtype = np.dtype(dtype)
         if dtype == np.float32 and self._single_error() > SINGLE_ERROR:
             dtype = np.dtype(np.float64)
@@ -198,7 +200,7 @@ class NystroemFeatures(KernelFeatures):
         return block
 
     def _gradients(self, rows: FloatArray) -> FloatArray:
-        return self._contracted(rows, np.eye(self._n_columns))
+        return self._contracted(rows, np.eye(self.n_columns))
 
     def _contracted(self, rows: FloatArray, coef: FloatArray) -> FloatArray:
         if not isinstance(self.kernel_, Kernel):

@@ -184,15 +184,16 @@ class PolySketchFeatures(TaylorFeatures):
         return series
 
     @property
-    def _width(self) -> int:
-        return self._n_columns + self._tree.n_numbers
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return self.n_columns + self._tree.n_numbers
 
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         return self._tree.astype(dtype).fill
 
     def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         tree = self._tree.astype(np.float64)
-        values = np.empty((len(rows), self._n_columns))
+        values = np.empty((len(rows), self.n_columns))
         tree.fill(rows, values)
         gradients = np.empty((*values.shape, rows.shape[1]))
         for j in range(rows.shape[1]):

@@ -62,7 +62,8 @@ class TaylorFeatures(CenteredFeatures):
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         """A function that fills [b, n_columns] for a block of rows [b, d] of norm one (or zero)."""
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills features of unit vectors, times their radial factors."""
         evaluate = self._unit_features(dtype)
         used = np.flatnonzero(self._counts)
         series, log_scales = self.series_[used], self._log_scales[used]
