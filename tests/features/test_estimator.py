@@ -291,8 +291,8 @@ def test_one_row_and_equal_rows_with_every_default():
         ({"radial_basis": "fourier"}, X, "radial_basis='fourier'"),
         ({"center": [1.0, 2.0]}, X, "center="),
         ({"center": "median"}, X, "center='median'"),
-        ({"center": True}, sp.csr_array(X), "Sparse X can not be centred"),
-        ({"center": np.ones(4)}, sp.csr_array(X), "Sparse X can not be centred"),
+        ({"center": True}, sp.csr_array(X), "Sparse X cannot be centred"),
+        ({"center": np.ones(4)}, sp.csr_array(X), "Sparse X cannot be centred"),
     ],
 )
 def test_clear_errors(kwargs, data, message):

@@ -77,7 +77,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @blockwise
     def transform(self, X: Any) -> Array:
-        """Features of rows.
+        """Return the features of rows.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self._fill(X, np.empty((X.shape[0], self.n_columns), X.dtype))
 
     def transform_into(self, X: Any, out: Array) -> Array:
-        """Features of rows, written into a given array.
+        """Write the features of rows into a given array.
 
         Parameters
         ----------
@@ -116,11 +116,11 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @blockwise
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at rows, after whatever the map subtracts: [n_samples]."""
+        """Return k(x, x) of the exact kernel at rows, as the map prepares them: [n_samples]."""
         return self.kernel_.diag(self._valid(X))
 
     def gradient(self, X: Any) -> Array:
-        r"""Gradients of the features, :math:`\partial z_c(x_i)/\partial x`.
+        r"""Return gradients of the features, :math:`\partial z_c(x_i)/\partial x`.
 
         In closed form, for the very functions that `transform` computes. A map that was fitted to
         rows of one norm only does not depend on the norm, and its gradients are tangential.
@@ -143,7 +143,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return map_rows(block, X, out, self.n_columns * X.shape[1])
 
     def contract_gradient(self, X: Any, coef: npt.ArrayLike) -> Array:
-        r"""Gradients of linear functions of the features, :math:`\sum_c \beta_c \nabla z_c(x_i)`.
+        r"""Return gradients of linear functions, :math:`\sum_c \beta_c \nabla z_c(x_i)`.
 
         Without all the numbers of `gradient`: rows are taken in blocks.
 
@@ -214,22 +214,22 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.__dict__.update(state)
 
     def _prepared(self, rows: Any) -> Any:
-        """Rows as the map's formula takes them: after whatever linear comes before it."""
+        """Return rows as the map's formula takes them: centred, reduced or as they are."""
         return rows
 
     def _from_prepared(self, gradients: FloatArray) -> FloatArray:
-        """Gradients [..., d] with respect to rows, from those with respect to prepared rows."""
+        """Turn gradients [..., d] with respect to prepared rows into those with respect to rows."""
         return gradients
 
     def _gradients(self, rows: FloatArray) -> FloatArray:
-        """Gradients of all columns at prepared rows in float64: [b, n_columns, d]."""
+        """Return gradients of all columns at prepared rows in float64: [b, n_columns, d]."""
         raise NotImplementedError(
             f"{type(self).__name__} has no gradients: use GegenbauerFeatures, HarmonicFeatures, "
             "FourierFeatures or NystroemFeatures."
         )
 
     def _contracted(self, rows: FloatArray, coef: FloatArray) -> FloatArray:
-        """Sums over the columns with coefficients [n_columns, t]: [b, t, d]."""
+        """Return sums over the columns with coefficients [n_columns, t]: [b, t, d]."""
         return np.asarray(coef.T @ self._gradients(rows))
 
     @property

@@ -12,7 +12,7 @@ from .training_sample import TrainingSample
 __all__ = ["CenteredFeatures"]
 
 _NO_SPARSE_CENTER = (
-    "Sparse X can not be centred without filling it: use center=False (or 'auto'), or pass a "
+    "Sparse X cannot be centred without filling it: use center=False (or 'auto'), or pass a "
     "dense array."
 )
 
@@ -54,7 +54,7 @@ class CenteredFeatures(KernelFeatures):
         return point
 
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at centred rows: [n_samples]."""
+        """Return k(x, x) of the exact kernel at centred rows: [n_samples]."""
         return self.kernel_.diag(self._centered(self._valid(X)))
 
     def _prepared(self, rows: Any) -> Any:

@@ -291,7 +291,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
 
 
 def _derivative_weights(max_degree: int, dim: int) -> FloatArray:
-    r"""What turns √α P of degree ℓ - 1 in dimension d + 2 into √α_ℓ P_ℓ' in d: [max_degree].
+    r"""Return the factors from √α P of degree ℓ - 1 in dimension d + 2 to √α_ℓ P_ℓ' in d.
 
     .. math::
 
@@ -339,7 +339,7 @@ def _groups(
     scheme: str,
     seed: int,
 ) -> list[_Group]:
-    """One table for all radial indices; a lattice has no prefix, so one for each count."""
+    """Return one table for all radial indices, or a lattice for each count."""
     if scheme != "fibonacci" or counts[0] == counts[-1]:
         return [_Group(directions, slice(0, len(counts)), counts)]
     split = int(np.argmax(counts < counts[0]))

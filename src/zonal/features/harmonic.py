@@ -153,7 +153,7 @@ class HarmonicFeatures(ReducedFeatures):
         return len(self.degrees_)
 
     def _range(self, norms: FloatArray, weights: FloatArray) -> tuple[float, float]:
-        """The smallest and the largest radius that the map is for."""
+        """Return the smallest and the largest radius that the map is for."""
         if isinstance(self.radii, str) and self.radii == "data":
             if not norms_agree(norms):
                 return float(norms.min()), float(norms.max())
@@ -175,7 +175,7 @@ class HarmonicFeatures(ReducedFeatures):
     def _modes(
         self, norms: FloatArray, weights: FloatArray, low: float, high: float
     ) -> MercerModes:
-        """Eigenfunctions under the distribution of the radii, on as many nodes as they need."""
+        """Find eigenfunctions for the distribution of the radii, on as many nodes as they need."""
         # On the line there is one function a column, on the plane one for every two.
         most = {1: min(max(self.n_components, 64), 1024), 2: 128}.get(self._dim, 64)
         n_nodes, leading = MIN_NODES, self._leading()

@@ -85,7 +85,7 @@ class ProductFeatures(KernelFeatures):
         self.n_components = n_components
 
     def _resolve_kernel(self, sample: TrainingSample) -> None:
-        """There is no one kernel; each group has its own."""
+        """Do nothing: there is no one kernel, each group has its own."""
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         pairs = self._checked_groups()
@@ -116,7 +116,7 @@ class ProductFeatures(KernelFeatures):
         return pairs
 
     def _columns(self, columns: Any) -> npt.NDArray[np.intp]:
-        """Column numbers of a group, from numbers, names, a slice or a mask."""
+        """Find the columns of a group, from numbers, names, a slice or a mask."""
         everything = np.arange(self.n_features_in_)
         names = [str(name) for name in getattr(self, "feature_names_in_", [])]
         try:
@@ -138,7 +138,7 @@ class ProductFeatures(KernelFeatures):
         return found
 
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the product of the exact kernels: [n_samples]."""
+        """Return k(x, x) of the product of the exact kernels: [n_samples]."""
         X = self._valid(X)
         diagonals = [
             features.kernel_diag(X[:, columns])
@@ -174,7 +174,7 @@ class ProductFeatures(KernelFeatures):
 
 
 def _spectrum(features: KernelFeatures, rows: Any, weights: FloatArray) -> FloatArray:
-    """The eigenvalues of a map's columns, or their mean squares over rows."""
+    """Return the eigenvalues of a map's columns, or their mean squares over rows."""
     known = getattr(features, "eigenvalues_", None)
     if known is not None:
         return np.asarray(known)
@@ -184,7 +184,7 @@ def _spectrum(features: KernelFeatures, rows: Any, weights: FloatArray) -> Float
 def _largest_products(
     spectra: list[FloatArray], n_largest: int
 ) -> tuple[FloatArray, list[npt.NDArray[np.int64]]]:
-    """The largest products of one value of each spectrum, found one spectrum at a time.
+    """Find the largest products of one value of each spectrum, a spectrum at a time.
 
     A product among the n largest of all has a part among the n largest of the first few.
 
@@ -206,7 +206,7 @@ def _largest_products(
 
 
 def _indices(stages: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """For every product the value of each spectrum that it is made of: [n_products, n_spectra]."""
+    """Return which value of each spectrum a product is made of: [n_products, n_spectra]."""
     indices = np.zeros((1, 0), np.int64)
     for before, value in stages:
         indices = np.column_stack([indices[before], value])

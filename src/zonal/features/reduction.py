@@ -65,7 +65,7 @@ class ReducedFeatures(CenteredFeatures):
         return _principal_axes(rows, sample.weights, min(target, dim))
 
     def _best_dim(self, sample: TrainingSample) -> int:
-        """The dimension with the smallest measured error of the kernel matrix, at this width."""
+        """Return the dimension with the smallest error of the kernel matrix, at this width."""
         n_rows, dim = sample.rows.shape
         rows = sample.rows[np.linspace(0, n_rows - 1, min(n_rows, PILOT_ROWS)).astype(int)]
         exact = self.kernel_(self._centered(rows))
@@ -79,7 +79,7 @@ class ReducedFeatures(CenteredFeatures):
         return min(errors, key=errors.__getitem__)
 
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at prepared rows: [n_samples]."""
+        """Return k(x, x) of the exact kernel at prepared rows: [n_samples]."""
         return self.kernel_.diag(self._prepared(self._valid(X)))
 
     def _prepared(self, rows: Any) -> Any:
@@ -93,7 +93,7 @@ class ReducedFeatures(CenteredFeatures):
 
 
 def _principal_axes(rows: Any, weights: FloatArray, n_axes: int) -> FloatArray:
-    """The leading right singular vectors of weighted rows, signs fixed: [d, n_axes]."""
+    """Return the leading right singular vectors of weighted rows, signs fixed: [d, n_axes]."""
     scaled = (
         rows.multiply(np.sqrt(weights)[:, None]).tocsr()
         if is_sparse(rows)

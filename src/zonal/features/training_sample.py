@@ -33,11 +33,11 @@ class TrainingSample:
         self.weights: FloatArray = weights[chosen]
 
     def mean(self) -> FloatArray:
-        """The weighted mean of the rows."""
+        """Return the weighted mean of the rows."""
         return np.asarray(self.weights @ self.rows) / self.weights.sum()
 
     def deviation(self) -> FloatArray:
-        """The weighted standard deviations of the columns."""
+        """Return the weighted standard deviations of the columns."""
         share = self.weights / self.weights.sum()
         if is_sparse(self.rows):
             square = np.asarray(share @ self.rows.multiply(self.rows).tocsr())

@@ -25,7 +25,7 @@ class DotProductKernel(Kernel):
 
     @abstractmethod
     def _kappa_slope(self, t: FloatArray) -> FloatArray:
-        """κ', elementwise."""
+        """Return κ', elementwise."""
 
     def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
         """Return κ'(⟨x, y⟩) as what y is multiplied with."""
@@ -75,12 +75,12 @@ class DotProduct(DotProductKernel):
         self.taylor = taylor
 
     def terms(self) -> list[Term]:
-        """The kernel itself."""
+        """Return the kernel itself."""
         self._log_taylor(16)  # a negative coefficient is named before anything else fails
         return [DotProductTerm(self._log_taylor, self._log_kappa)]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """κ(r s cos)."""
+        """Return κ(r s cos)."""
         inner = np.asarray(r * s * cos)
         return np.broadcast_to(self.kappa(inner), inner.shape).astype(np.float64)
 
@@ -160,12 +160,12 @@ class Exponential(DotProductKernel):
         check_positive("scale", self.scale, "Exponential")
 
     def terms(self) -> list[Term]:
-        """The kernel itself, with a_j = scale^{-2j} / j!."""
+        """Return the kernel itself, with a_j = scale^{-2j} / j!."""
         self.check()
         return [ExponentialTerm(self.scale**-2, 0.0)]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """exp(r s cos / scale²)."""
+        """Return exp(r s cos / scale²)."""
         self.check()
         return np.asarray(np.exp(r * s * cos / self.scale**2))
 
@@ -214,12 +214,12 @@ class Polynomial(DotProductKernel):
             )
 
     def terms(self) -> list[Term]:
-        """The kernel itself, with the binomial coefficients."""
+        """Return the kernel itself, with the binomial coefficients."""
         self.check()
         return [DotProductTerm(self._log_taylor, self._log_kappa)]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """(γ r s cos + c_0)^p."""
+        """Return (γ r s cos + c_0)^p."""
         self.check()
         return np.asarray((self.gamma * (r * s * cos) + self.coef0) ** self.degree)
 

@@ -26,19 +26,19 @@ class HomogeneousKernel(Kernel):
 
     @abstractmethod
     def _term(self) -> HomogeneousTerm:
-        """The function of the angle and the power of the norms."""
+        """Return the function of the angle and the power of the norms."""
 
     @abstractmethod
     def _kappa_slope(self, cos: FloatArray) -> FloatArray:
-        """κ' of the cosine; zero where it is infinite (x and y on one line)."""
+        """Return κ' of the cosine; zero where it is infinite (x and y on one line)."""
 
     def terms(self) -> list[Term]:
-        """The kernel itself."""
+        """Return the kernel itself."""
         self.check()
         return [self._term()]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """(r s)^p κ(cos)."""
+        """Return (r s)^p κ(cos)."""
         self.check()
         term = self._term()
         return np.asarray(np.power(r, term.power) * np.power(s, term.power) * term.values(cos))
@@ -74,7 +74,7 @@ class HomogeneousKernel(Kernel):
 
 
 def _arccos(t: Any) -> Any:
-    """Angle, for real t (rounding may leave [-1, 1]) or in the complex unit disc."""
+    """Return angle, for real t (rounding may leave [-1, 1]) or in the complex unit disc."""
     return np.arccos(t if np.iscomplexobj(t) else np.clip(t, -1, 1))
 
 
@@ -84,20 +84,20 @@ def _sine(t: Any) -> Any:
 
 
 def arc_cosine_0(t: Any) -> Any:
-    """The paper's a₀(t) = 1 - arccos(t)/π."""
+    """Return the paper's a₀(t) = 1 - arccos(t)/π."""
     return 1 - _arccos(t) / np.pi
 
 
 def arc_cosine_0_slope(t: FloatArray) -> FloatArray:
-    """a₀'(t) = 1 / (π √(1-t²)), and zero where that is infinite."""
+    """Return a₀'(t) = 1 / (π √(1-t²)), and zero where that is infinite."""
     return inverse(np.pi * _sine(t))
 
 
 def arc_cosine_1(t: Any) -> Any:
-    """The paper's a₁(t) = (√(1-t²) + t (π - arccos t)) / π."""
+    """Return the paper's a₁(t) = (√(1-t²) + t (π - arccos t)) / π."""
     return (_sine(t) + t * (np.pi - _arccos(t))) / np.pi
 
 
 def arc_cosine_2(t: Any) -> Any:
-    """(3 t √(1-t²) + (π - arccos t) (1 + 2t²)) / π."""
+    """Return (3 t √(1-t²) + (π - arccos t) (1 + 2t²)) / π."""
     return (3 * t * _sine(t) + (np.pi - _arccos(t)) * (1 + 2 * t * t)) / np.pi

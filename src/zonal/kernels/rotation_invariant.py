@@ -56,12 +56,12 @@ class RotationInvariant(Kernel):
             )
 
     def terms(self) -> list[Term]:
-        """The kernel itself."""
+        """Return the kernel itself."""
         self.check()
         return [NumericTerm(self.profile, slow=True, name=repr(self))]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """The user's function, on arrays broadcast to one shape, and its values checked."""
+        """Return the user's function, on arrays broadcast to one shape, and its values checked."""
         self.check()
         r, s, cos = np.broadcast_arrays(
             *(np.asarray(argument, dtype=np.float64) for argument in (r, s, cos))

@@ -9,7 +9,7 @@ __all__ = ["random_rotation", "to_sphere", "uniform_sphere"]
 
 
 def uniform_sphere(n_points: int, dim: int, rng: np.random.Generator) -> FloatArray:
-    """Points drawn uniformly from the unit sphere, the paper's U(S^{d-1}).
+    """Draw points uniformly from the unit sphere, the paper's U(S^{d-1}).
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def uniform_sphere(n_points: int, dim: int, rng: np.random.Generator) -> FloatAr
 
 
 def random_rotation(dim: int, rng: np.random.Generator, n_rows: int | None = None) -> FloatArray:
-    """Orthogonal matrix drawn from Haar's measure, or the first rows of one.
+    """Draw an orthogonal matrix from Haar's measure, or the first rows of one.
 
     LAPACK's QR fixes the signs of R's diagonal by a convention of its own, which makes Q far
     from uniform; multiplying by those signs makes the factorisation unique and Q uniform.
@@ -52,7 +52,7 @@ def random_rotation(dim: int, rng: np.random.Generator, n_rows: int | None = Non
 
 
 def to_sphere(lat: npt.ArrayLike, lon: npt.ArrayLike) -> Array:
-    r"""Points of the unit sphere from latitude and longitude.
+    r"""Return points of the unit sphere from latitude and longitude.
 
     .. math:: (\cos\varphi\cos\lambda,\; \cos\varphi\sin\lambda,\; \sin\varphi)
 

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 from zonal.features.baselines.maclaurin import MaclaurinFeatures
-from zonal.features.baselines.taylor import taylor_series
+from zonal.kernels.expansion.taylor import taylor_series
 
 X = np.random.default_rng(0).standard_normal((60, 4))
 MEASURES = ["geometric", "proportional"]

@@ -25,7 +25,7 @@ __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
 def spectral_norms(
     kernel: Kernel, n_frequencies: int, dim: int, rng: np.random.Generator
 ) -> FloatArray:
-    r"""Norms ‖w‖ of frequencies drawn from a kernel's spectral distribution in dimension d.
+    r"""Return norms ‖w‖ of frequencies drawn from a kernel's spectral distribution in dimension d.
 
     A continuous kernel of x - y is the Fourier transform of a measure (Bochner), and one that is
     rotation-invariant, as all of this library are, of a rotation-invariant measure: frequencies
@@ -104,7 +104,7 @@ def _(
 
 
 def _mass(kernel: Kernel) -> float:
-    """k(x, x), the mass of the spectral measure."""
+    """Return k(x, x), the mass of the spectral measure."""
     return float(kernel.diag(np.zeros((1, 1)))[0])
 
 
@@ -142,7 +142,7 @@ class SpectralFeatures(AnchoredFeatures):
         """Draw the frequencies from a density q; return p/q at each: [n_frequencies]."""
 
     def _turns(self, dtype: npt.DTypeLike) -> Callable[[Any], Array]:
-        """A function from rows [b, d] to phases ⟨w, x⟩ / 2π [b, n_frequencies]."""
+        """Return a function from rows [b, d] to phases ⟨w, x⟩ / 2π [b, n_frequencies]."""
         # [d, m] in C order, made once: a sparse product would copy any other for every block.
         table = np.ascontiguousarray(self.frequencies_.T / (2 * np.pi), dtype)
         return lambda rows: np.asarray(rows @ table)

@@ -121,7 +121,7 @@ class MaclaurinFeatures(TaylorFeatures):
         measure = np.where(exact, 0.0, measure)
         measure /= measure.sum()
         self._counts = np.where(exact, 1, rng.multinomial(n_drawn, measure))
-        with np.errstate(divide="ignore"):  # pieces that can not be drawn
+        with np.errstate(divide="ignore"):  # pieces that cannot be drawn
             self._log_scales = np.where(exact, 0.0, -np.log(measure * n_drawn) / 2)
         self.degrees_ = np.repeat(self.series_.degrees, self._counts)
         # Factor i serves the columns of degree i or more, which are the last ones.
@@ -132,7 +132,7 @@ class MaclaurinFeatures(TaylorFeatures):
         return n_columns
 
     def _measure(self, norms: FloatArray, weights: FloatArray) -> tuple[TaylorSeries, FloatArray]:
-        """The series, and the probability of each piece (up to a factor)."""
+        """Return the series, and the probability of each piece (up to a factor)."""
         name = type(self).__name__
         if self.measure == "geometric":
             series = taylor_series(self.kernel_, GEOMETRIC_DEGREE, name)

@@ -151,7 +151,7 @@ class NystroemFeatures(KernelFeatures):
         return self
 
     def _choose(self, X: Any, weights: Array, seed: int) -> npt.NDArray[np.intp]:
-        """Numbers of the landmarks among distinct rows."""
+        """Choose the landmarks among distinct rows, by number."""
         n_rows = X.shape[0]
         if n_rows > self.n_components:
             rng = np.random.default_rng(seed)
@@ -173,7 +173,7 @@ class NystroemFeatures(KernelFeatures):
 
     @blockwise
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at rows: [n_samples]."""
+        """Return k(x, x) of the exact kernel at rows: [n_samples]."""
         X = self._valid(X)
         return kernel_diag(self.kernel_, X).astype(X.dtype, copy=False)
 
@@ -215,7 +215,7 @@ class NystroemFeatures(KernelFeatures):
         return 4 * self.landmarks_.shape[0]
 
     def _single_error(self) -> float:
-        """Error of a row of features relative to √k(x, x) if the kernel has errors of float32.
+        """Return a row's error relative to √k(x, x) if the kernel has errors of float32.
 
         An error ε k(x, x) in each entry is ε k(x, x) λ_j^-½ in feature j.
         """

@@ -213,7 +213,7 @@ def share_widths(shares: FloatArray, sizes: list[int], n_components: int) -> npt
     array([1, 3, 4])
     """
     shares = np.maximum(np.asarray(shares, dtype=np.float64), 1e-300)
-    # One column each, and the rest in proportion; what one can not use, the others share again.
+    # One column each, and the rest in proportion; what one cannot use, the others share again.
     room = np.array([min(size, n_components) - 1 for size in sizes])
     extra = np.zeros(len(room))
     left = n_components - len(room)
@@ -329,7 +329,7 @@ class _Tree:
         return sum(node.width for node in self.nodes) + 4 * max(node.width for node in self.roots)
 
     def astype(self, dtype: npt.DTypeLike) -> "_Tree":
-        """The same with all base sketches in one precision, which no block has to convert."""
+        """Convert all base sketches to one precision, so that no block has to."""
 
         def cast(node: _Node) -> _Node:
             if not isinstance(node, _Leaf) or node.matrix is None:
@@ -339,7 +339,7 @@ class _Tree:
         return _Tree([cast(node) for node in self.nodes], [cast(node) for node in self.roots])
 
     def fill(self, rows: Any, out: Array) -> None:
-        """Sketches [b, n_columns] of rows [b, d], degree after degree."""
+        """Fill the sketches [b, n_columns] of rows [b, d], degree after degree."""
         values: list[Array] = []
         for node in self.nodes:
             value = np.empty((rows.shape[0], node.width), rows.dtype)
@@ -351,7 +351,7 @@ class _Tree:
             start += root.width
 
     def derivative(self, rows: Array, column: int) -> Array:
-        """Derivatives of the sketches with respect to one column of the rows: [b, n_columns]."""
+        """Return the sketches' derivatives with respect to one column: [b, n_columns]."""
         towards = np.zeros_like(rows)
         towards[:, column] = 1
         values: list[Array] = []
@@ -364,7 +364,7 @@ class _Tree:
 
 
 def _slope(node: _Node, towards: Array, values: list[Array], slopes: list[Array]) -> Array:
-    """A leaf is linear in the rows, an inner node in each of its children."""
+    """Return a node's derivative: a leaf is linear in the rows, a node in each child."""
     out = np.zeros((len(towards), node.width), towards.dtype)
     if isinstance(node, _Leaf):
         node.fill(towards, values, out)
@@ -433,7 +433,7 @@ def plan_tree(
 
 
 def base_matrix(kind: str, dim: int, width: int, rng: np.random.Generator) -> Any:
-    """A random matrix S [d, width] with E[S Sᵀ] = I, sparse or (``"srht"``) dense."""
+    """Draw a matrix S [d, width] with E[S Sᵀ] = I, sparse or (``"srht"``) dense."""
     if kind == "srht":
         # Random columns of the Hadamard matrix, whose entry (i, j) is the parity of i & j.
         columns = rng.choice(1 << (dim - 1).bit_length(), width, replace=False)
@@ -455,14 +455,14 @@ def base_matrix(kind: str, dim: int, width: int, rng: np.random.Generator) -> An
 def _hash(
     shape: tuple[int, int], width: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Independent buckets and signs."""
+    """Draw independent buckets and signs."""
     buckets = rng.integers(width, size=shape, dtype=np.int32)
     return buckets, rng.choice(np.array([-1.0, 1.0], np.float32), shape)
 
 
 @njit(nogil=True, fastmath=True, cache=True)
 def hash_products(left: Array, right: Array, buckets: Array, signs: Array, out: Array) -> None:
-    """The sum of signs[i, j] left[r, i] right[r, j] over all (i, j) in a bucket: out[r, bucket].
+    """Sum signs[i, j] left[r, i] right[r, j] over all (i, j) in a bucket: out[r, bucket].
 
     Releases the GIL. `left` is [b, n_left], `right` [b, n_right], `out` [b, width].
     """

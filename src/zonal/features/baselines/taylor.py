@@ -60,7 +60,7 @@ class TaylorFeatures(CenteredFeatures):
 
     @abstractmethod
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        """A function that fills [b, n_columns] for a block of rows [b, d] of norm one (or zero)."""
+        """Return a function that fills [b, n_columns] for rows [b, d] of norm one (or zero)."""
 
     def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         """Return a function that fills features of unit vectors, times their radial factors."""
@@ -84,7 +84,7 @@ class TaylorFeatures(CenteredFeatures):
 
     @abstractmethod
     def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The columns of `_unit_features` [b, n_columns], and their gradients [b, n_columns, d]."""
+        """Return the columns of `_unit_features` [b, n_columns] and gradients [b, n_columns, d]."""
 
     def _gradients(self, rows: FloatArray) -> FloatArray:
         norms = row_norms(rows)
@@ -103,12 +103,12 @@ class TaylorFeatures(CenteredFeatures):
 
 
 def mean_square_radius(norms: FloatArray, weights: FloatArray) -> float:
-    """R, the root of the mean squared norm."""
+    """Return R, the root of the mean squared norm."""
     return float(np.sqrt(weights @ np.square(norms) / weights.sum()))
 
 
 def _unit(rows: Any, norms: FloatArray) -> Any:
-    """Rows of norm one; zero rows stay zero."""
+    """Scale rows to norm one; zero rows stay zero."""
     scale = np.maximum(norms, np.finfo(rows.dtype).tiny).astype(rows.dtype)
     if not is_sparse(rows):
         return rows / scale[:, None]

@@ -203,7 +203,7 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             X = X - self._scaler.mean_.astype(X.dtype)
         elif self._scaler is not None and self._scaler.mean_.any():
             raise ValueError(
-                "Sparse X can not be centred without filling it: fit on sparse rows too."
+                "Sparse X cannot be centred without filling it: fit on sparse rows too."
             )
         linear = self._linear.astype(X.dtype)
         if linear.ndim == 2:
@@ -211,7 +211,7 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return X.multiply(linear[None, :]).tocsr() if is_sparse(X) else X * linear
 
     def linear_map(self) -> FloatArray:
-        """The linear part of `transform`: the matrix A, or factors [d] if columns are only scaled.
+        """Return the linear part of `transform`: the matrix A, or factors [d] of the columns.
 
         Returns
         -------

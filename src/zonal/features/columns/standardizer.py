@@ -70,13 +70,13 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if is_sparse(X):
             if self.mean_.any():
                 raise ValueError(
-                    "Sparse X can not be centred without filling it: fit on sparse rows too."
+                    "Sparse X cannot be centred without filling it: fit on sparse rows too."
                 )
             return X.multiply(inverse[None, :]).tocsr()
         return (X - self.mean_.astype(X.dtype)) * inverse
 
     def linear_map(self) -> FloatArray:
-        """What every column is multiplied with: [n_features]."""
+        """Return the factor of every column: [n_features]."""
         check_is_fitted(self)
         return np.asarray(1 / self.scale_)
 

@@ -19,24 +19,24 @@ class Distribution:
 
     @classmethod
     def point(cls, radius: float) -> "Distribution":
-        """All mass at one radius."""
+        """Return all mass at one radius."""
         return cls(np.array([radius], dtype=np.float64), np.ones(1))
 
     @classmethod
     def interval(cls, low: float, high: float, n_nodes: int = 64) -> "Distribution":
-        """Uniform on an interval, as Gauss–Legendre nodes."""
+        """Return the uniform distribution on an interval, as Gauss–Legendre nodes."""
         nodes, weights = roots_legendre(n_nodes)
         return cls(low + (high - low) * (1 + nodes) / 2, weights / 2)
 
     def mixed(self, other: "Distribution") -> "Distribution":
-        """Half of the mass from each of two distributions."""
+        """Mix two distributions, half of the mass from each."""
         return Distribution(
             np.concatenate([self.nodes, other.nodes]),
             np.concatenate([self.weights, other.weights]) / 2,
         )
 
     def with_ends(self, low: float, high: float, mass: float = 1e-4) -> "Distribution":
-        """A little mass at both ends, so that functions and bounds know of them."""
+        """Add a little mass at both ends, so that functions and bounds know of them."""
         return Distribution(
             np.concatenate([[low], self.nodes, [high]]),
             np.concatenate([[mass], (1 - 2 * mass) * self.weights, [mass]]),
@@ -44,7 +44,7 @@ class Distribution:
 
     @classmethod
     def sample(cls, radii: FloatArray, weights: FloatArray, n_nodes: int = 32) -> "Distribution":
-        """Quantiles of weighted radii: the mean over each of `n_nodes` bins of equal mass.
+        """Return quantiles of weighted radii: the means of `n_nodes` bins of equal mass.
 
         A row that lies across the edge of a bin counts for both in part, so that a row of weight
         two is the same as two rows.

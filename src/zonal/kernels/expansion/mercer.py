@@ -79,7 +79,7 @@ class MercerModes:
         self._vectors = vectors[:, :, ::-1]
 
     def _without_noise(self, values: FloatArray) -> FloatArray:
-        """Zero where eigenvalues can not be told from zero; an error where one is negative.
+        """Return eigenvalues with zeros for noise; raise an error where one is negative.
 
         Only a kernel that is known by its values may turn out not to be positive definite. For
         all others, negative eigenvalues are rounding, which grows with d inside the logarithms.
@@ -111,7 +111,7 @@ class MercerModes:
         enough: Callable[["MercerModes"], bool],
         max_degree: int = MAX_DEGREE,
     ) -> Self:
-        """Modes up to the first degree of 8, 16, 32, … that is enough."""
+        """Return modes up to the first degree of 8, 16, 32, … that is enough."""
         degree = min(8, max_degree)
         limits = [term.degree_limit for term in kernel.terms()]
         if limits and None not in limits:
@@ -139,12 +139,12 @@ class MercerModes:
         return self.values * np.exp(-self.log_dimensions)[:, None]
 
     def squares(self, degrees: npt.NDArray[np.int64], indices: npt.NDArray[np.int64]) -> FloatArray:
-        """h_{ℓ,i}² of given degrees and indices at the nodes: [n_modes, n_nodes]."""
+        """Return h_{ℓ,i}² of given degrees and indices at the nodes: [n_modes, n_nodes]."""
         vectors = self._vectors[degrees, :, indices]
         return np.square(vectors) / self.radii.weights * self.values[degrees, indices][:, None]
 
     def residual(self, orders: npt.NDArray[np.intp]) -> FloatArray:
-        """k(x, x) less the squares of the first `orders[ℓ]` functions, at each node."""
+        """Return k(x, x) less the squares of the first `orders[ℓ]` functions, at each node."""
         kept = np.arange(self.values.shape[1]) < np.asarray(orders)[:, None]
         squares = np.square(self._vectors[: len(orders)]) / self.radii.weights[:, None]
         return self.diagonal - np.einsum("ljm,lm->j", squares, kept * self.values[: len(orders)])
@@ -156,7 +156,7 @@ class MercerModes:
         low: float,
         high: float,
     ) -> ModeFunctions:
-        """The functions h_{ℓ,i} of given degrees and indices, tabulated from `low` to `high`."""
+        """Return h_{ℓ,i} of given degrees and indices, tabulated from `low` to `high`."""
         vectors = self._vectors[degrees, :, indices]  # [n_modes, n_nodes]
         # Signs are fixed, so that the functions do not depend on the library that found them.
         peaks = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
@@ -167,7 +167,7 @@ class MercerModes:
         )
 
     def radial(self, max_degree: int, n_radial: int, low: float, high: float) -> OptimalRadial:
-        """The first functions of every degree, as the h of a generalized zonal kernel."""
+        """Return the first functions of every degree, as the h of a generalized zonal kernel."""
         places = np.argwhere(self.values[: max_degree + 1, :n_radial] > 0)
         functions = self.functions(places[:, 0], places[:, 1], low, high)
         return OptimalRadial(functions, places, (max_degree + 1, n_radial))

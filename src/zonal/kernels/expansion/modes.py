@@ -68,7 +68,7 @@ class ModeFunctions:
         low: float,
         high: float,
     ) -> Self:
-        """Functions with a table that is as fine as they need."""
+        """Make functions with a table that is as fine as they need."""
 
         def values(radii: FloatArray) -> FloatArray:
             return extension(kernel.degree_kernels, dim, degrees, nodes, weights, radii)
@@ -93,7 +93,7 @@ class ModeFunctions:
         return cls(kernel, dim, degrees, nodes, weights, low, high, table)
 
     def __call__(self, radii: FloatArray) -> FloatArray:
-        """Values at radii."""
+        """Return values at radii."""
         radii = np.asarray(radii, dtype=np.float64)
         slack = 1e-6 * self.high
         inside = (radii >= self.low - slack) & (radii <= self.high + slack)
@@ -106,7 +106,7 @@ class ModeFunctions:
         return out
 
     def derivative(self, radii: FloatArray) -> FloatArray:
-        """Derivatives of what is computed at radii: [n, n_modes] (zero if there is one radius)."""
+        """Return derivatives of what is computed: [n, n_modes] (zero if there is one radius)."""
         radii = np.asarray(radii, dtype=np.float64)
         slack = 1e-6 * self.high
         inside = (radii >= self.low - slack) & (radii <= self.high + slack)
@@ -133,7 +133,7 @@ def extension(
     weights: FloatArray,
     radii: FloatArray,
 ) -> FloatArray:
-    """The Nyström extension Σ_j k_ℓ(r, r_j) weights_j of functions: [n, n_modes].
+    """Return the Nyström extension Σ_j k_ℓ(r, r_j) weights_j of functions: [n, n_modes].
 
     With `degree_slopes` of a kernel in the place of its `degree_kernels`, their derivatives.
     """
@@ -170,13 +170,13 @@ class OptimalRadial:
     shape: tuple[int, int]
 
     def __call__(self, radii: FloatArray) -> FloatArray:
-        """Values at radii."""
+        """Return values at radii."""
         out = np.zeros((len(radii), *self.shape))
         out[:, self.places[:, 0], self.places[:, 1]] = self.functions(radii)
         return out
 
     def derivative(self, radii: FloatArray) -> FloatArray:
-        """Derivatives, of the same shape."""
+        """Return derivatives, of the same shape."""
         out = np.zeros((len(radii), *self.shape))
         out[:, self.places[:, 0], self.places[:, 1]] = self.functions.derivative(radii)
         return out

@@ -42,7 +42,7 @@ class TaylorSeries:
         return type(self)(self.degrees[chosen], self.log_coefficients[chosen], self.decays[chosen])
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        """The matrix of the sum of all pieces, shape (n_rows_x, n_rows_y)."""
+        """Return the matrix of the sum of all pieces, shape (n_rows_x, n_rows_y)."""
         rows, others = as_rows(X), as_rows(X if Y is None else Y)
         inner = dots(rows, others)
         total = np.zeros_like(inner)
@@ -55,14 +55,14 @@ class TaylorSeries:
         return total
 
     def log_weights(self, norms: FloatArray) -> FloatArray:
-        """Log of √a_k e^{-β_k r²} r^{p_k}: [n, n_pieces]. Its square is the share of k(x, x)."""
+        """Return log √a_k e^{-β_k r²} r^{p_k}: [n, n_pieces], the root of a share of k(x, x)."""
         norms = np.asarray(norms, dtype=np.float64)[:, None]
         with np.errstate(over="ignore"):
             decay = np.square(norms) * self.decays
         return np.asarray(self.log_coefficients / 2 + xlogy(self.degrees, norms) - decay)
 
     def shares(self, radius: float) -> FloatArray:
-        """What each piece contributes to the sum of all at one radius: [n_pieces], sum 1."""
+        """Return what each piece contributes to the sum of all at one radius: [n_pieces], sum 1."""
         log_energy = 2 * self.log_weights(np.array([radius]))[0]
         return np.exp(log_energy - logsumexp(log_energy))
 

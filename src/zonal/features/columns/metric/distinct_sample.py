@@ -55,7 +55,7 @@ class DistinctSample:
         return cls(distinct[order], means[order], totals[order], n_train, spread)
 
     def mapped(self, linear: FloatArray) -> "DistinctSample":
-        """The same after a linear map."""
+        """Return the same sample after a linear map."""
         return replace(self, rows=apply_linear(linear, self.rows))
 
     @property

@@ -78,7 +78,7 @@ class Regression:
         return cls(kernel, sample.rows[:n], share, centers, coef, losses)
 
     def gradients(self) -> Iterator[FloatArray]:
-        """Gradients at the training rows times the roots of their weights, in blocks [b, d]."""
+        """Yield gradients at the training rows times the roots of their weights: [b, d]."""
         dim = self.rows.shape[1]
         n_targets = max(1, MAX_WIDTH // dim)
         for first in range(0, self.coef.shape[1], n_targets):
