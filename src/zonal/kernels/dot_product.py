@@ -2,6 +2,8 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Hashable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -114,7 +116,7 @@ class DotProduct(DotProductKernel):
 
     def _log_taylor(self, n_terms: int) -> FloatArray:
         if self.taylor is None:
-            signs, logs = log_taylor_coefficients(self.kappa, n_terms)
+            signs, logs = _found_taylor(self.kappa, n_terms)
         else:
             given = np.asarray(self.taylor, dtype=np.float64)
             if given.ndim != 1 or not np.isfinite(given).all():
@@ -135,6 +137,21 @@ class DotProduct(DotProductKernel):
                 "use zonal.Zonal(kappa)."
             )
         return logs
+
+
+def _found_taylor(kappa: ScalarFunction, n_terms: int) -> tuple[FloatArray, FloatArray]:
+    """Return signs and logs of Taylor coefficients that are found numerically."""
+    find = _remembered_taylor if isinstance(kappa, Hashable) else log_taylor_coefficients
+    return find(kappa, n_terms)
+
+
+@lru_cache(maxsize=64)
+def _remembered_taylor(kappa: ScalarFunction, n_terms: int) -> tuple[FloatArray, FloatArray]:
+    """Return the same, remembered by the identity of the function: each takes 30 ms."""
+    found = log_taylor_coefficients(kappa, n_terms)
+    for values in found:
+        values.flags.writeable = False  # the next call gets the same arrays
+    return found
 
 
 class Exponential(DotProductKernel):

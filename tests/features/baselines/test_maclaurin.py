@@ -46,7 +46,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 9, 30])
+@pytest.mark.parametrize("dim", [1, 3, 30])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_unbiased(kernel, dim, measure):
