@@ -75,7 +75,9 @@ def test_blocks_do_not_matter(monkeypatch):
     monkeypatch.setattr(joint_module, "BLOCK", 16)
     gram = whitened_gram(whitening, locations, features, process.points)
     np.testing.assert_allclose(gram, whitened.T @ whitened, atol=1e-9)
-    for one, other in zip(fitted(10).predict(QUERIES, features, return_std=True), whole, strict=True):
+    for one, other in zip(
+        fitted(10).predict(QUERIES, features, return_std=True), whole, strict=True
+    ):
         np.testing.assert_allclose(one, other, atol=1e-10)
 
 

@@ -10,7 +10,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from .._typing import Array
-from ..features.sphere_encoder import DEGREES
+from ..features.columns.sphere_encoder import DEGREES
 from .errors import CommandError
 from .tables import Table
 from .values import ADVICE, check_complete, dtype_of, is_text, numbers, tidy, whole_numbers

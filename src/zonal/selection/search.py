@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from .._typing import FloatArray
-from ..features.learned import is_sparse
-from ..features.learned_metric import LearnedMetric
+from .._validation import is_sparse
+from ..features.columns import LearnedMetric
 from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
 from ..rows.threads import ordered_map
