@@ -5,7 +5,6 @@ come from all rows that may be known then: all others, or with a splitter its tr
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -169,10 +168,10 @@ class Trials:
         X, Y = self.rows[split.train], self.targets[split.train]
         shift = start_of_moments(FeatureSpace(features, 0), X, Y)
         space = FeatureSpace(features, len(shift) - Y.shape[1])
-        blocks = (Block(X, Y, None if self.weights is None else self.weights[split.train]),)
+        known = Block(X, Y, None if self.weights is None else self.weights[split.train])
         queries = split.queries
-        blocks += (Block(self.rows[queries], self.targets[queries], self._weight(split)),)
-        return [moments_of_rows(space, block, None, shift)[0] for block in blocks]
+        asked = Block(self.rows[queries], self.targets[queries], self._weight(split))
+        return [moments_of_rows(space, block, None, shift)[0] for block in (known, asked)]
 
     def _weight(self, split: Split) -> FloatArray | None:
         return None if self.weights is None else self.weights[split.queries]
@@ -181,6 +180,3 @@ class Trials:
         losses = np.square(self.targets[split.queries] - predicted).mean(axis=1)
         weight = self._weight(split)
         return np.asarray(losses if weight is None else losses * weight / weight.mean())
-
-
-Judge = Callable[[], Trial]
