@@ -23,6 +23,8 @@ __all__ = ["Evaluation", "Parameters", "Sample", "evaluate", "gradient", "maximi
 # Where parameters may go: length scales in units of the columns' standard deviations.
 LOG_SCALE = np.log(1e-4), np.log(1e3)
 LOG_NOISE = np.log(1e-8), np.log(1e4)
+# Neighbours are found anew where a parameter changed by more than this factor, in logarithms.
+MOVED = 0.2
 LOG_RATIO = np.log(1e-6), np.log(1e6)
 
 
@@ -160,8 +162,7 @@ def evaluate(
     weights, variance = compiled_weights(correlation, points, nugget, points[judged], neighbors)
     whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
     whitened = whitening.apply(sample.columns())
-    within = sample.within[judged].sum(axis=0)
-    observed = Observed(whitening.variance, sample.weight[judged], within, noise)
+    observed = Observed.of(whitening.variance, sample.weight[judged], sample.within[judged], noise)
     ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
     found = marginal(whitened.T @ whitened, n_targets, observed, ratio, sample.center)
     return Evaluation(found, whitening, whitened)
@@ -230,22 +231,45 @@ def maximize(
     free: npt.NDArray[np.bool_],
     n_neighbors: int,
     n_iterations: int,
+    n_searches: int = 1,
 ) -> tuple[Parameters, float]:
-    """Climb from one start with the neighbours of that start.
+    """Climb from one start, with neighbours found anew now and then.
 
     Parameters
     ----------
     free : ndarray of shape (n_groups + 2,)
         Which entries of `Parameters.vector` may change.
-    n_neighbors, n_iterations : int
-        m, and the most iterations of L-BFGS.
+    n_neighbors : int
+        m.
+    n_iterations : int
+        The most iterations of L-BFGS with the same neighbours.
+    n_searches : int, default=1
+        How often neighbours are found at most; fewer times where parameters hardly move.
 
     Returns
     -------
     parameters : Parameters
     log_evidence : float
     """
-    neighbors = sample.neighbors(start, n_neighbors)
+    best, value = start, -np.inf
+    for _ in range(n_searches):
+        before = best
+        neighbors = sample.neighbors(before, n_neighbors)
+        best, value = _climb(sample, correlation, before, free, neighbors, n_iterations)
+        if np.abs(best.vector()[free] - before.vector()[free]).max(initial=0.0) < MOVED:
+            break
+    return best, value
+
+
+def _climb(
+    sample: Sample,
+    correlation: Correlation,
+    start: Parameters,
+    free: npt.NDArray[np.bool_],
+    neighbors: Indices,
+    n_iterations: int,
+) -> tuple[Parameters, float]:
+    """Climb with the same neighbours."""
     whole = start.vector()
 
     def loss(vector: FloatArray) -> tuple[float, FloatArray]:
@@ -263,7 +287,7 @@ def maximize(
         jac=True,
         method="L-BFGS-B",
         bounds=[bound for bound, is_free in zip(bounds, free, strict=True) if is_free],
-        options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-5, "maxls": 10},
+        options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
     )
     best = Parameters.of_vector(_insert(whole, free, result.x))
     return best, -float(result.fun) * len(sample)

@@ -132,9 +132,7 @@ def fit_joint(
     """
     whitening = process.whitening(n_neighbors=n_neighbors)
     gram = whitened_gram(whitening, locations, features, process.points)
-    observed = Observed(
-        whitening.variance, locations.weight, locations.within.sum(axis=0), process.noise
-    )
+    observed = Observed.of(whitening.variance, locations.weight, locations.within, process.noise)
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
     residual = locations.targets - found.mean
     for start in range(0, len(residual), BLOCK):

@@ -14,19 +14,22 @@ from .correlation import Correlation, of_kernel
 from .evidence import LOG_NOISE, Parameters, Sample, maximize
 from .locations import Locations
 from .marginal import Observed, marginal
-from .process import LocalProcess
+from .neighbors import earlier_neighbors
+from .weights import local_matrices, solve_matrices
+from .whitening import Whitening
 
 __all__ = ["Found", "column_groups", "find_noise", "find_parameters"]
 
 #: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
 SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
-# Rows, neighbours and iterations of the rounds. The first compares starts, the second kernels.
-ROUNDS = ((2_000, 12, 30), (6_000, 16, 10), (SAMPLE_ROWS, 24, 10))
+# Rows, neighbours, iterations and searches for neighbours in each round. The first compares
+# starts, the second kernels.
+ROUNDS = ((2_000, 12, 12, 4), (6_000, 16, 6, 3), (SAMPLE_ROWS, 24, 6, 2))
 # Starts: length scales in units of the distance between two random rows, and noise.
 STARTS, NOISE_START = (0.5, 0.05), 0.1
 SMOOTHNESS = (0.5, 1.5, 2.5)
 # A kernel without compiled form is judged by fewer rows.
-SLOW_ROWS = 1_000
+SLOW_ROWS, SLOW_NEIGHBORS = 1_000, 16
 
 
 @dataclass(frozen=True)
@@ -159,18 +162,15 @@ def _rounds(
         middle = correlations[len(correlations) // 2]
         return starts[0], middle, math.nan
     results: list[tuple[float, Correlation, Parameters]] = []
-    for number, (n_rows, m, n_iterations) in enumerate(ROUNDS):
+    for number, (n_rows, m, *limits) in enumerate(ROUNDS):
         part = sample.thin(n_rows)
         results = []
         for correlation, start in candidates:
-            best, value = maximize(
-                part, correlation, start, free, min(m, n_neighbors), n_iterations
-            )
+            best, value = maximize(part, correlation, start, free, min(m, n_neighbors), *limits)
             results.append((value, correlation, best))
             if verbose:
-                print(
-                    number, len(part), correlation.family, value / len(part), np.exp(best.vector())
-                )
+                rounded = np.exp(best.vector()).round(6)
+                print(f"{len(part)} rows, {correlation}: {value / len(part):.4f} a row, {rounded}")
         results.sort(key=lambda result: -result[0])
         if number == 0:  # the best start of each kernel
             results = [
@@ -225,16 +225,21 @@ def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
     head = locations.head(SLOW_ROWS)
     if not _has_signal(head.targets):
         return NOISE_START
-    columns = np.column_stack([np.ones(len(head)), head.targets])
+    center = head.targets - head.targets.mean(axis=0)
+    columns = np.column_stack([np.ones(len(head)), center])
+    points = np.ascontiguousarray(head.rows, np.float64)
+    rows = np.arange(len(head), dtype=np.int32)
+    neighbors = earlier_neighbors(points, min(n_neighbors, SLOW_NEIGHBORS, len(head) - 1))
+    matrices = list(local_matrices(kernel, points, points, neighbors))
 
     def loss(log_noise: float) -> float:
         noise = math.exp(log_noise)
-        process = LocalProcess(head.rows, head.weight, kernel, noise, min(n_neighbors, 16))
-        whitening = process.whitening()
+        nugget = noise / head.weight
+        weights, variance = solve_matrices(matrices, nugget, neighbors)
+        whitening = Whitening(rows, neighbors, weights, variance + nugget)
         whitened = whitening.apply(columns)
-        observed = Observed(whitening.variance, head.weight, head.within.sum(axis=0), noise)
-        gram = whitened.T @ whitened
-        return -marginal(gram, head.targets.shape[1], observed).log_evidence
+        observed = Observed.of(whitening.variance, head.weight, head.within, noise)
+        return -marginal(whitened.T @ whitened, center.shape[1], observed).log_evidence
 
     found = minimize_scalar(loss, bounds=LOG_NOISE, method="bounded", options={"maxiter": 20})
     return math.exp(float(found.x))

@@ -13,6 +13,7 @@ any kernel, and what the loop is tested against.
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,13 @@ from ..kernels import Kernel
 from .correlation import Correlation, correlate, slopes
 from .neighbors import Indices
 
-__all__ = ["compiled_gradient", "compiled_weights", "reference_weights"]
+__all__ = [
+    "compiled_gradient",
+    "compiled_weights",
+    "local_matrices",
+    "reference_weights",
+    "solve_matrices",
+]
 
 #: Variances below this share of k(x, x) are rounding.
 FLOOR = 1e-12
@@ -292,23 +299,35 @@ def reference_weights(
     weights, variance
         As there; `variance` starts from k(q, q).
     """
-    weights, variance = np.zeros(neighbors.shape), np.empty(len(queries))
-    prior = np.asarray(kernel.diag(queries), np.float64) if len(queries) else variance
-    for q in range(len(queries)):
-        members = neighbors[q][neighbors[q] >= 0]
-        near = np.vstack([rows[members], queries[q : q + 1]]).astype(np.float64)
-        matrix = np.asarray(kernel(near))
-        matrix[np.arange(len(members)), np.arange(len(members))] += nugget[members]
-        weights[q, : len(members)], variance[q] = _krige(matrix, float(prior[q]))
+    return solve_matrices(local_matrices(kernel, rows, queries, neighbors), nugget, neighbors)
+
+
+def local_matrices(
+    kernel: Kernel, rows: Array, queries: Array, neighbors: Indices
+) -> Iterator[FloatArray]:
+    """The kernel matrices of the neighbours of each query, with the query in the last place."""
+    for query, near in zip(queries, neighbors, strict=True):
+        yield np.asarray(kernel(np.vstack([rows[near[near >= 0]], query]).astype(np.float64)))
+
+
+def solve_matrices(
+    matrices: Iterable[FloatArray], nugget: FloatArray, neighbors: Indices
+) -> tuple[FloatArray, FloatArray]:
+    """Weights and variances from `local_matrices`."""
+    weights, variance = np.zeros(neighbors.shape), np.empty(len(neighbors))
+    for q, matrix in enumerate(matrices):
+        m = len(matrix) - 1
+        weights[q, :m], variance[q] = _krige(matrix, nugget[neighbors[q, :m]])
     return weights, variance
 
 
-def _krige(matrix: FloatArray, prior: float) -> tuple[FloatArray, float]:
+def _krige(matrix: FloatArray, nugget: FloatArray) -> tuple[FloatArray, float]:
     """Weights and variance of the last of some points, by Cholesky without what is rounding."""
-    m = len(matrix) - 1
-    floor = FLOOR * max(float(np.diag(matrix).max(initial=0.0)), prior, np.finfo(float).tiny)
-    lower, kept = _independent(matrix[:m, :m], floor)
-    weights: Any = np.zeros(m)
+    m, prior = len(nugget), float(matrix[-1, -1])
+    system = matrix[:m, :m] + np.diag(nugget)
+    floor = FLOOR * max(float(np.diag(matrix).max()), float(np.finfo(float).tiny))
+    lower, kept = _independent(system, floor)
+    weights = np.zeros(m)
     whitened = np.linalg.solve(lower, matrix[kept, m])
     weights[kept] = np.linalg.solve(lower.T, whitened)
     return weights, max(prior - float(whitened @ whitened), floor)
