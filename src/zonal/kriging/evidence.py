@@ -115,12 +115,21 @@ class Sample:
     def __len__(self) -> int:
         return len(self.judged)
 
-    def thin(self, n_rows: int) -> "Sample":
-        """Judge by fewer rows, evenly spread over the order."""
-        if n_rows >= len(self):
-            return self
-        chosen = np.linspace(0, len(self) - 1, n_rows).astype(np.intp)
-        return replace(self, judged=self.judged[chosen])
+    def thin(self, n_rows: int, n_base: int | None = None) -> "Sample":
+        """Judge by fewer rows, evenly spread over the order, with neighbours among fewer."""
+        base = min(n_base or len(self.points), len(self.points))
+        judged = self.judged[self.judged < base]
+        if n_rows < len(judged):
+            judged = judged[np.linspace(0, len(judged) - 1, n_rows).astype(np.intp)]
+        return replace(
+            self,
+            points=self.points[:base],
+            targets=self.targets[:base],
+            weight=self.weight[:base],
+            within=self.within[:base],
+            judged=judged,
+            features=self.features[:base],
+        )
 
     def columns(self) -> FloatArray:
         """The constant, the targets and the features: [n, 1 + t + D]."""
