@@ -23,8 +23,8 @@ __all__ = ["Evaluation", "Parameters", "Sample", "evaluate", "gradient", "maximi
 # Where parameters may go: length scales in units of the columns' standard deviations.
 LOG_SCALE = np.log(1e-4), np.log(1e3)
 LOG_NOISE = np.log(1e-8), np.log(1e4)
-# Neighbours are found anew where a parameter changed by more than this factor, in logarithms.
-MOVED = 0.2
+# Neighbours are found anew where the last ones let the evidence of a row grow by more than this.
+SMALL_GAIN = 2e-3
 LOG_RATIO = np.log(1e-6), np.log(1e6)
 
 
@@ -253,7 +253,7 @@ def maximize(
     n_iterations : int
         The most iterations of L-BFGS with the same neighbours.
     n_searches : int, default=1
-        How often neighbours are found at most; fewer times where parameters hardly move.
+        How often neighbours are found at most; fewer times where it makes no difference.
 
     Returns
     -------
@@ -262,10 +262,9 @@ def maximize(
     """
     best, value = start, -np.inf
     for _ in range(n_searches):
-        before = best
-        neighbors = sample.neighbors(before, n_neighbors)
-        best, value = _climb(sample, correlation, before, free, neighbors, n_iterations)
-        if np.abs(best.vector()[free] - before.vector()[free]).max(initial=0.0) < MOVED:
+        neighbors = sample.neighbors(best, n_neighbors)
+        best, value, gain = _climb(sample, correlation, best, free, neighbors, n_iterations)
+        if gain < SMALL_GAIN * len(sample):
             break
     return best, value
 
@@ -277,18 +276,21 @@ def _climb(
     free: npt.NDArray[np.bool_],
     neighbors: Indices,
     n_iterations: int,
-) -> tuple[Parameters, float]:
-    """Climb with the same neighbours."""
+) -> tuple[Parameters, float, float]:
+    """Climb with the same neighbours: where to, how high, and from how much lower."""
     whole = start.vector()
+    values: list[float] = []
 
     def loss(vector: FloatArray) -> tuple[float, FloatArray]:
         parameters = Parameters.of_vector(_insert(whole, free, vector))
         at = evaluate(sample, correlation, parameters, neighbors)
+        values.append(at.found.log_evidence)
         slope = gradient(sample, correlation, parameters, at)
         return -at.found.log_evidence / len(sample), -slope[free] / len(sample)
 
     if not free.any():
-        return start, -loss(whole[free])[0] * len(sample)
+        loss(whole[free])
+        return start, values[0], 0.0
     bounds = [LOG_SCALE] * len(start.log_scales) + [LOG_NOISE, LOG_RATIO]
     result = minimize(
         loss,
@@ -299,7 +301,8 @@ def _climb(
         options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
     )
     best = Parameters.of_vector(_insert(whole, free, result.x))
-    return best, -float(result.fun) * len(sample)
+    value = -float(result.fun) * len(sample)
+    return best, value, value - values[0]
 
 
 def _insert(whole: FloatArray, free: npt.NDArray[np.bool_], part: FloatArray) -> FloatArray:

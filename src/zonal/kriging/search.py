@@ -25,8 +25,8 @@ SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # neighbours: of the rounds that find a start, compare kernels and polish the best.
 ROUNDS = (
     (2_000, 16_000, 12, 12, 4),
-    (6_000, BASE_ROWS, 16, 6, 2),
-    (SAMPLE_ROWS, BASE_ROWS, 24, 6, 2),
+    (4_000, BASE_ROWS, 16, 10, 4),
+    (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
 )
 # Starts: length scales in units of the distance between two random rows, and noise.
 STARTS, NOISE_START = (0.5, 0.05), 0.1
@@ -35,6 +35,8 @@ _FAMILIES = {
     1.5: Correlation(MATERN_32),
     2.5: Correlation(MATERN_52),
 }
+# Kernels whose evidence a row is that close are both polished.
+TIE = 0.01
 # A kernel without compiled form is judged by fewer rows.
 SLOW_ROWS, SLOW_NEIGHBORS = 1_000, 16
 
@@ -176,13 +178,6 @@ class _Climber:
     n_neighbors: int
     verbose: bool
 
-    def best(self, number: int, candidates: list[Candidate]) -> Candidate:
-        """The best of some candidates after a round."""
-        return max(
-            (self.climb(number, candidate) for candidate in candidates),
-            key=lambda candidate: candidate.value,
-        )
-
     def climb(self, number: int, candidate: Candidate) -> Candidate:
         """A candidate after a round."""
         n_rows, n_base, m, n_iterations, n_searches = ROUNDS[number]
@@ -209,10 +204,17 @@ def _rounds(
     middle = correlations[len(correlations) // 2]
     if not _has_signal(climber.sample.targets):
         return Candidate(middle, starts[0], math.nan)
-    found = climber.best(0, [Candidate(middle, start) for start in starts])
-    others = [Candidate(correlation, found.parameters) for correlation in correlations]
-    first = [found if other.correlation is middle else climber.climb(0, other) for other in others]
-    return climber.climb(2, climber.best(1, first) if len(first) > 1 else first[0])
+    found = max((climber.climb(0, Candidate(middle, start)) for start in starts), key=_value)
+    first = [Candidate(correlation, found.parameters) for correlation in correlations]
+    if len(first) > 1:
+        first = sorted((climber.climb(1, candidate) for candidate in first), key=_value)
+        margin = TIE * ROUNDS[1][0]
+        first = [one for one in first[-2:] if one.value > first[-1].value - margin]
+    return max((climber.climb(2, candidate) for candidate in first), key=_value)
+
+
+def _value(candidate: Candidate) -> float:
+    return candidate.value
 
 
 @dataclass(frozen=True)
