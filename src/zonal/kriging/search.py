@@ -115,6 +115,7 @@ def find_parameters(
     noise: float | None = None,
     features: Array | None = None,
     n_neighbors: int = 24,
+    smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     verbose: bool = False,
 ) -> Found:
     """Maximise the evidence of a sample, over whatever is not given.
@@ -133,6 +134,8 @@ def find_parameters(
         sample.
     n_neighbors : int, default=24
         The most neighbours that rows are conditioned on here.
+    smoothness : tuple of float
+        The ν to choose from, of 1/2, 3/2 and 5/2, where no kernel is given.
     verbose : bool, default=False
         Print what each round finds.
     """
@@ -159,7 +162,7 @@ def find_parameters(
         correlations = [given]
         starts = [Parameters(np.zeros(units.n_groups), log_noise)]
     else:
-        correlations = list(_FAMILIES.values())
+        correlations = [_FAMILIES[nu] for nu in smoothness]
         starts = units.starts(log_noise)
     climber = _Climber(sample, free, n_neighbors, verbose)
     best = _rounds(climber, correlations, starts)
