@@ -11,10 +11,11 @@ from zonal.kriging.locations import locate
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
-X[50:60] = X[:10]  # repeated rows
+X[50:60] = X[:10]  # repeated rows, with other targets
 Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 2] ** 2])
 Y += 0.1 * RNG.standard_normal(Y.shape)
-WEIGHT = RNG.integers(1, 4, len(X)).astype(float)
+WEIGHT = np.ones(len(X))
+WEIGHT[[50, 52, 7]] = 3, 2, 2
 GROUPS = np.array([0, 1, 1])
 KERNELS = [
     zonal.Matern(0.5),
@@ -56,7 +57,7 @@ def test_gradient_by_differences(kernel, width, some):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("width", [0, 4])
 def test_all_neighbours_give_the_exact_evidence(kernel, width):
-    """Of every single observation, repeated rows and weights as repeats included."""
+    """Of every single observation, also where rows repeat a location with other targets."""
     sample = make_sample(width=width)
     near = sample.neighbors(PARAMETERS, len(sample) - 1)
     found = evaluate(sample, of_kernel(kernel), PARAMETERS, near).found

@@ -58,7 +58,7 @@ def test_all_neighbours_are_generalized_least_squares():
 
 def test_a_few_neighbours_are_close():
     _, mean, variance = dense()
-    predicted, _ = fitted(30).predict(QUERIES, features, return_std=True)
+    predicted, _ = fitted(30).predict(QUERIES, features)
     sd = np.sqrt(variance)[:, None] * Y.std(axis=0)
     assert np.abs((predicted - mean) / sd).max() < 0.1
     other, _ = fitted(30, 15).predict(QUERIES, features)

@@ -158,11 +158,8 @@ def fit_joint(
     whitening = process.whitening(judged, n_neighbors)
     gram = whitened_gram(whitening, locations, features, process.points)
     rows = whitening.rows
-    observed = Observed(
-        whitening.variance,
-        locations.weight[rows],
-        locations.within[rows].sum(axis=0),
-        process.noise,
+    observed = Observed.of(
+        whitening.variance, locations.weight[rows], locations.within[rows], process.noise
     )
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
     found = found.times(len(locations) / len(rows))

@@ -124,7 +124,9 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, which share the kernel and the noise ratio.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights; a row of weight 2 counts as the row twice.
+            Weights; a row of weight 2 is the same as the row twice, and both are one observation
+            with half the variance of noise. Rows at one place whose targets differ count as
+            several observations.
 
         Returns
         -------
@@ -201,9 +203,8 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         middle = np.average(locations.targets, axis=0, weights=locations.weight)
         columns = np.column_stack([np.ones(n_rows), locations.targets - middle])
         whitened = whitening.apply(columns)
-        within = locations.within[whitening.rows].sum(axis=0)
-        weight = locations.weight[whitening.rows]
-        observed = Observed(whitening.variance, weight, within, self.noise_)
+        weight, within = (part[whitening.rows] for part in (locations.weight, locations.within))
+        observed = Observed.of(whitening.variance, weight, within, self.noise_)
         found = marginal(whitened.T @ whitened, len(middle), observed)
         share = n_rows / len(whitened)
         self.log_evidence_ = share * found.log_evidence
@@ -216,7 +217,9 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
     def _given_kernel(self, X: Array, weight: FloatArray | None) -> Kernel | None:
         if isinstance(self.kernel, str) and self.kernel == "auto":
             return None
-        return as_kernel(self.kernel).resolve(X, weight)
+        kernel = as_kernel(self.kernel).resolve(X, weight)
+        kernel(X[:1])  # length scales of another number of columns are an error here
+        return kernel
 
     def _check_noise(self) -> float | None:
         if isinstance(self.noise, str) and self.noise == "auto":

@@ -103,6 +103,7 @@ class Search:
         self.sphere, self.n_components = sphere, n_components
         self.seed, self.verbose = seed, verbose
         self.records: list[dict[str, Any]] = []
+        self._plain = pilot
         self._use(pilot)
 
     def _use(self, pilot: Pilot) -> None:
@@ -227,6 +228,16 @@ class Search:
         with _quiet():
             return features.fit(self.pilot.rows, sample_weight=self.pilot.weights)
 
+    def fitted_in(self, candidate: Candidate, n_components: int, metric: Any) -> Any:
+        """Fit a candidate's map of another width to the pilot, in a metric or in plain columns."""
+        rows, weights = self._plain.rows, self._plain.weights
+        if metric is not None:
+            rows = metric.transform(rows)
+        scales = Scales(median_distance(rows, weights))
+        features = candidate.features(n_components, scales, None, rows.shape[1], self.seed)
+        with _quiet():
+            return features.fit(rows, sample_weight=weights)
+
     def _features(self, candidate: Candidate, n_components: int) -> Any:
         return candidate.features(n_components, self.scales, self.sphere, self.dim, self.seed)
 
@@ -266,6 +277,7 @@ class Search:
             "metric": candidate.metric,
             "features": candidate.map,
             "columns": n_components,
+            "local": "none",
             "error": error,
             "seconds": seconds,
             "chosen": False,
