@@ -7,11 +7,12 @@ The library reads in the order of the theory:
 - `zonal.features`: feature maps, as scikit-learn transformers;
 - `zonal.learners`: regression, classification, clustering, components, in one pass;
 - `zonal.streaming`, `zonal.distributed`: more rows than fit into memory, or one machine;
+- `zonal.tables`: tables in files; `zonal.evaluation`: how good a model is;
 - `zonal.theory`: the paper's quantities as functions;
 - `zonal.datasets`: real data to try it on.
 """
 
-from . import datasets, theory
+from . import datasets, evaluation, theory
 from .features import (
     FastFoodFeatures,
     FourierFeatures,
@@ -49,7 +50,8 @@ from .learners import (
     KernelRidgeClassifier,
 )
 from .persistence import load, save
-from .streaming import Checkpoint, stream
+from .streaming import Checkpoint
+from .tables import stream
 
 __version__ = "0.1.0"
 
@@ -86,6 +88,7 @@ __all__ = [
     "TruncationWarning",
     "Zonal",
     "datasets",
+    "evaluation",
     "load",
     "save",
     "stream",

@@ -1,27 +1,46 @@
-"""Running the installed console script."""
+"""Running commands: in this process, or the installed console script where the process matters."""
 
+import contextlib
+import io
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest import mock
+
+from zonal.cli import main
 
 SCRIPT = Path(sys.executable).with_name("zonal")
 # One width for all, whatever the terminal of the tests.
-ENVIRONMENT = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+WIDTH = {"COLUMNS": "200", "NO_COLOR": "1"}
+ENVIRONMENT = {**os.environ, **WIDTH}
 
 
-def zonal(*arguments: Any, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run ``zonal ...`` in a folder."""
-    return subprocess.run(
-        [SCRIPT, *map(str, arguments)],
-        cwd=cwd,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+class Done(NamedTuple):
+    """What a command leaves behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def zonal(*arguments: Any, cwd: Path) -> Done:
+    """Run ``zonal ...`` in a folder, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with (
+        contextlib.chdir(cwd),
+        mock.patch.dict(os.environ, WIDTH),
+        mock.patch.object(sys, "argv", [str(SCRIPT), *map(str, arguments)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:  # any other exception is a traceback, and fails the test
+            code = int(end.code or 0)
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def good(*arguments: Any, cwd: Path) -> str:

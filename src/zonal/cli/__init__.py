@@ -6,7 +6,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     try:
-        from .main import run
+        from .app import run
     except ImportError as error:
         if error.name is None or error.name.startswith("zonal"):
             raise

@@ -13,36 +13,40 @@ with z̄ and S about the mean of the features.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array
 from ..features import KernelFeatures
-from ..learners import KernelRidge
 from ..moments.path import merge
 from ..moments.solve import Eigen
-from .errors import CommandError
+from .models import encoding
 
-__all__ = ["std_of"]
+__all__ = ["with_std"]
 
 # Rows whose features are held at a time.
 BLOCK_ROWS = 4096
 
 
-def std_of(model: Any) -> Callable[[Array], Array]:
-    """A function that gives the standard deviation of the latent function at rows.
+def with_std(model: Any, X: Array) -> tuple[Array, Array]:
+    """Predict rows, with the standard deviation of the latent function.
 
     Parameters
     ----------
     model : Pipeline
-        What `zonal fit` has made. The learner must be a `KernelRidge` with one target.
+        What `zonal fit` has made. The learner must be a regression with one target.
+    X : ndarray of shape (n, d)
+        Rows.
     """
-    columns, learner = model[0], model[-1]
-    if not isinstance(learner, KernelRidge):
-        raise CommandError(
-            f"--std needs a regression model; this one is a {type(learner).__name__}."
-        )
+    encode = encoding(model) or (lambda rows: rows)
+    return model.predict(X), _std_of(model[-1])(encode(X))
+
+
+@lru_cache(maxsize=1)
+def _std_of(learner: Any) -> Callable[[Array], Array]:
+    """Return a function that gives the standard deviation at encoded rows."""
     moments = merge(learner.moments_)
     width = moments.n_features
     products = moments.products()
@@ -64,8 +68,7 @@ def std_of(model: Any) -> Callable[[Array], Array]:
             variance += _left_out(learner.features_, rows, Z) / alpha
         return np.asarray(np.sqrt(noise * variance))
 
-    def std(X: Array) -> Array:
-        rows = columns.transform(X)
+    def std(rows: Array) -> Array:
         starts = range(0, len(rows), BLOCK_ROWS)
         return np.concatenate([block(rows[start : start + BLOCK_ROWS]) for start in starts])
 
@@ -73,7 +76,7 @@ def std_of(model: Any) -> Callable[[Array], Array]:
 
 
 def _left_out(features: Any, rows: Array, Z: Array) -> Array:
-    """max(0, k(x,x) - ‖z‖²), the prior variance that the features do not carry."""
+    """Return max(0, k(x,x) - ‖z‖²), the prior variance that the features do not carry."""
     if hasattr(features, "steps"):
         rows, features = features[:-1].transform(rows), features[-1]
     if not isinstance(features, KernelFeatures):

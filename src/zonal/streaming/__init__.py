@@ -2,6 +2,6 @@
 
 from ..learners.checkpoint import Checkpoint
 from ..rows.dispatch import sample_of
-from .files import Stream, stream
+from ..tables import Stream, stream
 
 __all__ = ["Checkpoint", "Stream", "sample_of", "stream"]
