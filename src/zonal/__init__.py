@@ -6,8 +6,8 @@ The library reads in the order of the theory:
 - `zonal.kernels`: kernels, exact and expanded as generalized zonal kernels;
 - `zonal.features`: feature maps, as scikit-learn transformers;
 - `zonal.learners`: regression, classification, clustering, components, in one pass;
-- `zonal.streaming`, `zonal.distributed`: more rows than fit into memory, or one machine;
-- `zonal.tables`: tables in files; `zonal.evaluation`: how good a model is;
+- `zonal.rows`, `zonal.tables`, `zonal.distributed`: rows in memory, in files, on a cluster;
+- `zonal.evaluation`: how good a model is;
 - `zonal.theory`: the paper's quantities as functions;
 - `zonal.datasets`: real data to try it on.
 """
@@ -49,8 +49,8 @@ from .learners import (
     KernelRidge,
     KernelRidgeClassifier,
 )
+from .learners.checkpoint import Checkpoint
 from .persistence import load, save
-from .streaming import Checkpoint
 from .tables import stream
 
 __version__ = "0.1.0"

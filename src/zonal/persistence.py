@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 
 from .kernels import GeneralizedZonalKernel
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "user_functions"]
 
 FORMAT = 1
 HEADER = "zonal.json"
@@ -70,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"{type(model).__name__} is not a kernel, a features object or a learner; only these "
             "can be saved."
         )
-    functions = _user_functions(model)
+    functions = user_functions(model)
     if functions:
         model = _replace(
             model,
@@ -150,7 +150,7 @@ def load(
         foreign = set(sio.get_untrusted_types(data=content)) - trusted
         model = None if foreign else sio.loads(content, trusted=sorted(trusted))
     except Exception as error:  # whatever skops meets in a damaged file: say which file
-        raise ValueError(f"{path} can not be loaded: {error}") from error
+        raise ValueError(f"{path} cannot be loaded: {error}") from error
     if foreign:
         raise ValueError(
             f"{path} holds types that zonal does not trust: {', '.join(sorted(foreign))}. Only "
@@ -168,7 +168,7 @@ def load(
 def _write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path} can not be written: there is no folder {path.parent}.")
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     # Not by tempfile, whose files only their owner may read: the umask decides, as for any file.
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -243,7 +243,7 @@ def _is_users(value: Any) -> bool:
     return isinstance(value, types.FunctionType) or module not in ("zonal", "sklearn", "scipy")
 
 
-def _user_functions(model: Any) -> dict[str, list[Callable[..., Any]]]:
+def user_functions(model: Any) -> dict[str, list[Callable[..., Any]]]:
     """Functions that are not part of a library, with their copies, by unique names."""
     found: dict[str, list[Callable[..., Any]]] = {}
     names: dict[Any, str] = {}

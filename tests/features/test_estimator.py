@@ -20,8 +20,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 from tests.naive import gram_variance
-from zonal.engines import blocks
 from zonal.features.directions import share
+from zonal.rows import threads as blocks
 
 X = np.random.default_rng(0).standard_normal((60, 4))
 

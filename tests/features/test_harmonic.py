@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.engines import blocks
 from zonal.polynomials import harmonic_dimension
+from zonal.rows import threads as blocks
 
 X = np.random.default_rng(0).standard_normal((200, 3))
 SPHERE = X / np.linalg.norm(X, axis=1, keepdims=True)

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import zonal
-from zonal.learners.compact import compact
+from zonal.learners.feature_space import FeatureSpace
 from zonal.moments.moments import Moments
 
 
@@ -33,7 +33,7 @@ def test_form_times_mixing_is_the_map(dim, options, width):
     X = rows(dim)
     X[0] = 0
     fitted = features(**options).fit(X)
-    form = fitted.harmonic_form()
+    form = fitted.narrow_form()
     Z = fitted.transform(X)
     assert form.mixing.shape == (width, Z.shape[1])
     np.testing.assert_allclose(form.transform(X) @ form.mixing, Z, atol=1e-13 * np.abs(Z).max())
@@ -43,11 +43,11 @@ def test_form_times_mixing_is_the_map(dim, options, width):
 
 
 def test_no_form_where_it_is_not_narrower():
-    assert features(n_components=48, max_degree=6, n_radial=1).fit(rows(3)).harmonic_form() is None
-    assert features(n_components=90, max_degree=4).fit(rows(1)).harmonic_form() is None
+    assert features(n_components=48, max_degree=6, n_radial=1).fit(rows(3)).narrow_form() is None
+    assert features(n_components=90, max_degree=4).fit(rows(1)).narrow_form() is None
     map_ = features(n_components=300, max_degree=6, n_radial=1).fit(rows(3))
-    assert compact(map_, 300, n_rows=300).mixing is None  # too few rows to pay
-    assert compact(map_, 300, n_rows=10_000).n_columns == 49
+    assert FeatureSpace(map_, 300).narrow(n_rows=300).mixing is None  # too few rows to pay
+    assert FeatureSpace(map_, 300).narrow(n_rows=10_000).n_columns == 49
 
 
 @pytest.mark.parametrize("scaled", [False, True])

@@ -49,7 +49,7 @@ def test_merging_in_any_order_and_about_any_point():
 
 
 def test_different_widths_do_not_merge():
-    with pytest.raises(ValueError, match=r"2 features and 1 targets can not be merged.*3 and 1"):
+    with pytest.raises(ValueError, match=r"2 features and 1 targets cannot be merged.*3 and 1"):
         moments_of(rows(5, 3), np.zeros(3)) + moments_of(rows(5, 4), np.zeros(4))
 
 

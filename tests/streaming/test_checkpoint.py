@@ -10,8 +10,8 @@ import pytest
 from sklearn.base import clone
 
 import zonal
+from zonal.learners.feature_space import FeatureSpace
 from zonal.rows import stream as source
-from zonal.streaming.fit import BlockMoments
 
 
 def gegenbauer(n_components):
@@ -38,7 +38,7 @@ def rows(stop=None, size=100):
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
     """Blocks of 500 rows, so that there are many, and features from the first 1,000."""
-    monkeypatch.setattr(BlockMoments, "block_rows", 500)
+    monkeypatch.setattr(FeatureSpace, "block_rows", 500)
     # All of so few rows would be read for the sample, before any is summed.
     monkeypatch.setattr(source, "LEARN_ROWS", 1000)
 
@@ -89,7 +89,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
     else:
         content = bytearray(b"" if damage == "empty" else b"not a checkpoint")
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"sums.*(damaged|can not be loaded)"):
+    with pytest.raises(ValueError, match=r"sums.*(damaged|cannot be loaded)"):
         model.fit(rows(), checkpoint=path)
     assert path.read_bytes() == content  # nothing is lost by trying
 
@@ -134,9 +134,9 @@ def test_a_killed_process_is_resumed(tmp_path):
         import sys, time
         import numpy as np, zonal
         from zonal.rows import stream as source
-        from zonal.streaming.fit import BlockMoments
+        from zonal.learners.feature_space import FeatureSpace
 
-        BlockMoments.block_rows = 500
+        FeatureSpace.block_rows = 500
         slowly = sys.argv[2] == "slowly"
 
         def rows():

@@ -1,6 +1,5 @@
 """One pass over all rows with a fitted model: errors, and the rows that figures show."""
 
-import copy
 import operator
 from dataclasses import dataclass
 from typing import Any
@@ -207,12 +206,7 @@ def _light(model: Any) -> Any:
     if isinstance(model, Pipeline):
         *steps, (name, last) = model.steps
         return Pipeline([*steps, (name, _light(last))])
-    if hasattr(model, "without_sums"):
-        return model.without_sums()
-    if hasattr(model, "moments_") and hasattr(model, "alpha_"):  # which solves, if need be
-        model = copy.copy(model)
-        model.moments_ = []
-    return model
+    return model.without_sums() if hasattr(model, "without_sums") else model
 
 
 def _joined(left: dict[str, Array], right: dict[str, Array]) -> dict[str, Array]:

@@ -28,6 +28,9 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     `_evaluator(dtype)`, a function that fills the features of one block of rows.
     """
 
+    #: Whether several threads may transform rows at once.
+    thread_safe = True
+
     kernel: Any
     n_components: int
     random_state: Any
@@ -155,6 +158,14 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         map_rows(block, X, out, self._contracted_width)
         return out[:, 0] if np.ndim(coef) == 1 else out
 
+    def residual_variance(self, X: Any, squares: Array) -> Array:
+        """Return the variance that the features leave out, max(0, k(x,x) - ‖z(x)‖²): [n]."""
+        return np.maximum(self.kernel_diag(X) - squares, 0)
+
+    def narrow_form(self) -> Any:
+        """Return a narrower map H with a matrix ``mixing`` G such that Z = H G, or None."""
+        return None
+
     def sent_state(self) -> dict[str, Any]:
         """Return what a worker needs to make the same map again."""
         return dict(vars(self))
@@ -163,7 +174,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def receive_state(cls, state: dict[str, Any]) -> Self:
         """Make a map of what `sent_state` returned."""
         features = cls.__new__(cls)
-        vars(features).update(state)
+        features.__dict__.update(state)
         return features
 
     def _prepared(self, rows: Any) -> Any:

@@ -222,7 +222,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         # Cosines, which only sparse rows have all at once, and the coefficients with their copies.
         return len(self.directions_) // 4 + 3 * (self.max_degree_ + 1) * self.n_radial_
 
-    def harmonic_form(self) -> "HarmonicForm | None":
+    def narrow_form(self) -> "HarmonicForm | None":
         """The same functions in fewer columns, for learners; None where there are none fewer."""
         from .harmonic_form import HarmonicForm
 

@@ -65,6 +65,9 @@ class HarmonicForm(GegenbauerFeatures):
         form._n_features_out = width
         return form
 
+    def narrow_form(self) -> None:
+        """Return None: this is the narrow form."""
+
     @property
     def _width(self) -> int:
         return 2 * self._dim + self._n_columns // 4

@@ -137,6 +137,8 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     True
     """
 
+    thread_safe = True
+
     def __init__(
         self,
         kernel: Any = "matern",
@@ -411,7 +413,7 @@ class Regression:
     def fit(cls, kernel: Kernel, pilot: Pilot, landmarks: Array) -> "Regression":
         """Fit to the training rows of a pilot, with landmarks of these numbers."""
         # Here, since learners are built on features.
-        from ..moments.solve import Eigen
+        from ..moments.ridge import Eigen
 
         centers = pilot.rows[landmarks]
         _, whiten = whitening(kernel, centers)

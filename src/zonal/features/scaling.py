@@ -39,6 +39,8 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 1.,  0.]])
     """
 
+    thread_safe = True
+
     def __init__(self, keep: Any = ()) -> None:
         self.keep = keep
 

@@ -81,6 +81,8 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
     ['sphere_x', 'sphere_y', 'sphere_z', 'time']
     """
 
+    thread_safe = True
+
     def __init__(
         self,
         latitude: str | int = "auto",

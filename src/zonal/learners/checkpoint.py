@@ -11,7 +11,7 @@ import joblib
 from sklearn.base import BaseEstimator
 
 from .._validation import check_count
-from ..persistence import _user_functions, load, save
+from ..persistence import load, save, user_functions
 from ..rows.block import Block
 
 __all__ = ["Checkpoint", "Run"]
@@ -39,7 +39,9 @@ class Progress(BaseEstimator):
     Attributes
     ----------
     learner : Learner
-        With its features, and the moments of the rows so far.
+        With what it has learnt from the sample.
+    sums : object
+        Over the rows so far.
     rows : int
         How many these are.
     digest : str
@@ -48,8 +50,9 @@ class Progress(BaseEstimator):
         The learner's parameters.
     """
 
-    def __init__(self, learner: Any, rows: int, digest: str, settings: str) -> None:
+    def __init__(self, learner: Any, sums: Any, rows: int, digest: str, settings: str) -> None:
         self.learner = learner
+        self.sums = sums
         self.rows = rows
         self.digest = digest
         self.settings = settings
@@ -72,19 +75,19 @@ class Run:
         self.path = self._checkpoint.path
         if not self.path.parent.is_dir():
             raise FileNotFoundError(
-                f"checkpoint={str(self.path)!r} can not be written: there is no folder "
+                f"checkpoint={str(self.path)!r} cannot be written: there is no folder "
                 f"{self.path.parent}."
             )
         self._learner = learner
-        self._settings = settings(learner)
+        self._settings = settings_of(learner)
         self._rows, self._digest, self._blocks = 0, "", 0
-        self._moments: Any = None
+        self._sums: Any = None
         self.started = self.path.exists()
         if self.started:
             self._take_up()
 
     def _take_up(self) -> None:
-        functions = {name: values[0] for name, values in _user_functions(self._learner).items()}
+        functions = {name: values[0] for name, values in user_functions(self._learner).items()}
         progress = load(self.path, functions)
         if not isinstance(progress, Progress):
             raise ValueError(
@@ -96,12 +99,9 @@ class Run:
                 f"The checkpoint {self.path} was written by {progress.settings}, but this is "
                 f"{self._settings}: remove the file to begin anew, or use the same parameters."
             )
-        parameters = self._learner.get_params(deep=False)
-        for name, value in vars(progress.learner).items():
-            if name not in parameters:
-                setattr(self._learner, name, value)
+        self._learner.restore(progress.learner)
         self._rows, self._digest = progress.rows, progress.digest
-        self._moments = self._learner.moments_
+        self._sums = progress.sums
 
     def skip(self, blocks: Iterator[Block]) -> Any:
         """Read past the rows that are summed already, and return their sums."""
@@ -116,29 +116,27 @@ class Run:
                 f"The checkpoint {self.path} holds sums of {self._rows} rows that are not the "
                 "first rows of this data: remove the file to begin anew, or stream the same rows."
             )
-        return self._moments
+        return self._sums
 
-    def advance(self, block: Block, moments: Any) -> None:
+    def advance(self, block: Block, sums: Any) -> None:
         """Note that a block is summed, and save if it is time."""
         self._digest = _extend(self._digest, block)
         self._rows += len(block)
         self._blocks += 1
         if self._blocks % self._checkpoint.every == 0:
-            self._learner.moments_ = moments
-            progress = Progress(self._learner, self._rows, self._digest, self._settings)
+            progress = Progress(self._learner, sums, self._rows, self._digest, self._settings)
             with warnings.catch_warnings():
                 # The user's own functions are at hand when the fit goes on.
                 warnings.filterwarnings("ignore", "Python functions are not saved", UserWarning)
                 save(progress, self.path)
-            self._learner.moments_ = []
 
     def finish(self) -> None:
         """Remove the file: the fit has come to its end."""
         self.path.unlink(missing_ok=True)
 
 
-def settings(learner: Any) -> str:
-    """A learner's parameters in words that are the same in every process."""
+def settings_of(learner: Any) -> str:
+    """Return a learner's parameters in words that are the same in every process."""
     words = learner.__repr__(N_CHAR_MAX=1_000_000)
     return re.sub(r"\s+", " ", re.sub(r" at 0x[0-9a-f]+", "", words))
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,10 @@ from sklearn.model_selection import check_cv
 
 from ..rows import row_hash
 
-__all__ = ["Split", "Splits", "hashed_folds", "make_splits"]
+__all__ = ["Split", "Splits", "check_n_folds", "hashed_folds", "make_splits", "of_folds"]
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """One split: the groups of rows that make its training and its test part."""
 
     train: tuple[int, ...]

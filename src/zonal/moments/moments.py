@@ -12,6 +12,9 @@ The shift changes nothing but rounding. A shift close to the mean takes the larg
 of the sums, which float32 would otherwise subtract later at a loss of two digits.
 """
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from .._typing import Array, FloatArray
@@ -110,7 +113,7 @@ class Moments:
         """Merge the moments of different rows."""
         if len(other.shift) != len(self.shift) or other.n_targets != self.n_targets:
             raise ValueError(
-                f"Moments of {self.n_features} features and {self.n_targets} targets can not be "
+                f"Moments of {self.n_features} features and {self.n_targets} targets cannot be "
                 f"merged with moments of {other.n_features} and {other.n_targets}."
             )
         same = np.array_equal(self.shift, other.shift)
@@ -120,6 +123,11 @@ class Moments:
         merged.n_rows = self.n_rows + right.n_rows
         merged.precision = max(self.precision, right.precision)
         return merged
+
+    @classmethod
+    def merged(cls, parts: "list[Moments]") -> "Moments":
+        """Merge the moments of several groups of rows."""
+        return reduce(add, parts)
 
     @property
     def weight(self) -> float:

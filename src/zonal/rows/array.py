@@ -1,7 +1,7 @@
 """Rows that are one array, matrix or frame in memory."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,7 +39,8 @@ class ArraySource:
             np.arange(n_rows) if block.weight is None else np.flatnonzero(np.asarray(block.weight))
         )
         classes = np.unique(np.asarray(take(block.y, counting))) if labels else None
-        return Survey(n_rows, len(counting), Sample(np.arange(n_rows), *block.parts), classes)
+        sample = Sample(np.arange(n_rows), *block.parts)
+        return Survey(n_rows, len(counting), sample, classes, whole=True)
 
     def reduce(
         self,
@@ -50,8 +51,3 @@ class ArraySource:
     ) -> Result:
         """Apply the function to the one block there is; it uses all cores itself."""
         return function(self.block)
-
-
-def whole(X: Any, y: Any = None, weight: Any = None) -> ArraySource:
-    """Return rows in memory as a source."""
-    return ArraySource(Block(X, y, weight))

@@ -13,6 +13,7 @@ from .cluster import explained, require_dask
 from .dask_blocks import row_blocks
 from .hashing import LEARN_ROWS
 from .shipping import Shipped
+from .source import Resume
 from .survey import Survey, survey_block
 from .threads import one_thread
 
@@ -79,7 +80,7 @@ class DaskSource:
         function: Callable[[Block], Any],
         merge: Callable[[Any, Any], Any],
         block_rows: int,
-        resume: None = None,
+        resume: Resume | None = None,
     ) -> Any:
         """Merge what a function makes of the blocks; they are as large as the chunks."""
         self._count()

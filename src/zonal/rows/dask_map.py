@@ -1,6 +1,5 @@
 """Methods that map rows to rows, on the blocks of Dask collections."""
 
-import copy
 import math
 import uuid
 from typing import Any
@@ -48,7 +47,9 @@ def map_blocks(model: Any, method: str, X: Any, *args: Any, **kwargs: Any) -> An
     example = getattr(model, method)(*probes, **kwargs)
     outputs = example if isinstance(example, tuple) else (example,)
     empty = tuple(output[:0] for output in outputs)
-    worker = dask.delayed(Shipped(_without_moments(model)), traverse=False, pure=False)
+    # The sums that only `fit` needs are most of a fitted learner.
+    light = model.without_sums() if hasattr(model, "without_sums") else model
+    worker = dask.delayed(Shipped(light), traverse=False, pure=False)
     call = dask.delayed(_call, pure=False, nout=len(empty))
     results = [
         call(worker, method, empty, *block, **kwargs)
@@ -94,14 +95,3 @@ def _probe(values: Any) -> Any:
     width = values.shape[1] if values.ndim == 2 else 1
     row = np.full((1, width), width**-0.5).astype(values.dtype)
     return row if values.ndim == 2 else row[0]
-
-
-def _without_moments(model: Any) -> Any:
-    """A copy without the sums that only `fit` needs; they are most of a fitted learner."""
-    solve = getattr(model, "_solved", None)
-    if solve is None or not hasattr(model, "moments_"):
-        return model
-    solve()
-    light = copy.copy(model)
-    light.moments_ = []
-    return light

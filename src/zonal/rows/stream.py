@@ -6,6 +6,7 @@ from typing import Any
 
 from .block import Block, as_blocks, recut
 from .hashing import LEARN_ROWS, row_hash
+from .source import Resume
 from .survey import Survey, survey_block
 
 __all__ = ["StreamSource"]
@@ -48,7 +49,7 @@ class StreamSource:
         function: Callable[[Block], Any],
         merge: Callable[[Any, Any], Any],
         block_rows: int,
-        resume: Any = None,
+        resume: Resume | None = None,
     ) -> Any:
         """Merge what a function makes of blocks of `block_rows` rows, in order.
 
@@ -57,7 +58,7 @@ class StreamSource:
         function, merge : callables
             Of a block, and of two results.
         block_rows : int
-        resume : Run, optional
+        resume : Resume, optional
             Where to begin, and where results so far go.
         """
         blocks = recut(self._blocks(), block_rows)

@@ -52,12 +52,15 @@ class Survey(NamedTuple):
     sample : Sample
     classes : ndarray or None
         The distinct labels of rows of positive weight, if asked for.
+    whole : bool
+        Whether the sample is all rows that there will ever be, in memory.
     """
 
     n_rows: int
     n_counting: int
     sample: Sample
     classes: Any
+    whole: bool = False
 
     def __add__(self, other: "Survey") -> "Survey":  # type: ignore[override]
         """The survey of the rows of both."""

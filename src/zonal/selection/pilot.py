@@ -9,7 +9,6 @@ n rows under the law :math:`e(n) = e_\infty + c/n`,
 .. math:: e(n) = e(m) - (e(m/2) - e(m)) \left(1 - \frac m n\right).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
+from ..moments import Moments
 from ..moments.folds import hashed_folds
-from ..moments.moments import Moments
-from ..moments.path import default_alphas
-from ..moments.solve import solve_ridge
+from ..moments.held_out import HeldOut, least_error
+from ..moments.ridge import default_alphas
 
-__all__ = ["HeldOut", "Pilot"]
+__all__ = ["Pilot"]
 
 
 @dataclass(frozen=True)
@@ -70,19 +69,19 @@ class Pilot:
             Whether the error is that with all rows of the data.
         """
         features.fit(self.rows, sample_weight=self.weights)
-        parts = self._moments(features)
+        parts = self.moments(features)
         both = parts[0] + parts[1]
         alphas = default_alphas(both)
-        error = _valley(HeldOut.of(both, parts[2]).error, alphas)
+        error = least_error(HeldOut.of(both, parts[2]).error, alphas)
         if not extrapolate:
             return error
-        half = _valley(HeldOut.of(parts[0], parts[2]).error, alphas)
+        half = least_error(HeldOut.of(parts[0], parts[2]).error, alphas)
         n_training = both.n_rows
         gain = max(half - error, 0.0) * (1 - min(n_training / self.n_rows, 1.0))
         return error - min(gain, error / 2)
 
-    def _moments(self, features: Any) -> list[Moments]:
-        """Of the three folds; no more than one has its features in memory."""
+    def moments(self, features: Any) -> list[Moments]:
+        """Sum the moments of the three folds; one at a time has its features in memory."""
         moments: list[Moments] = []
         for fold in range(3):
             chosen = np.flatnonzero(self.folds == fold)
@@ -99,61 +98,3 @@ class Pilot:
             part.update(block)
             moments.append(part)
         return moments
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Ridge regression on training rows and its error on test rows, from moments.
-
-    One Cholesky factorisation for each alpha: a few of them cost less than the eigendecomposition
-    that would serve all.
-
-    Attributes
-    ----------
-    fitted, held_out : ndarray of shape (D + t, D + t)
-        Products of features and targets about the training mean, of training and test rows.
-    width : int
-        The number of features D.
-    precision, weight : float
-        The precision of the sums; the weight of the test rows.
-    """
-
-    fitted: FloatArray
-    held_out: FloatArray
-    width: int
-    precision: float
-    weight: float
-
-    @classmethod
-    def of(cls, train: Moments, test: Moments) -> "HeldOut":
-        """From the moments of training and test rows."""
-        middle = train.mean()
-        products = train.products(middle), test.products(middle)
-        return cls(*products, train.n_features, train.precision, test.weight)
-
-    def error(self, alpha: float) -> float:
-        """The mean squared error on the test rows, averaged over targets."""
-        D = self.width
-        coef = solve_ridge(self.fitted[:D, :D], self.fitted[:D, D:], alpha, self.precision)
-        gram, cross = self.held_out[:D, :D], self.held_out[:D, D:]
-        explained = np.sum(coef * (2 * cross - gram @ coef), axis=0)
-        squares = np.diag(self.held_out)[D:]
-        return float(np.maximum(squares - explained, 0.0).mean() / self.weight)
-
-
-def _valley(error: Callable[[float], float], alphas: FloatArray) -> float:
-    """The least error of all alphas: every fourth, then downhill from the best of those.
-
-    Against alpha the error falls (variance), then rises (bias), so that not all need be tried.
-    """
-    known: dict[int, float] = {}
-
-    def at(index: int) -> float:
-        if index not in known:
-            known[index] = error(alphas[index])
-        return known[index]
-
-    best = min(range(1, len(alphas), 4), key=at)
-    while (step := min(range(max(best - 1, 0), min(best + 2, len(alphas))), key=at)) != best:
-        best = step
-    return at(best)

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.engines import blocks
 from zonal.engines.hadamard import fastfood_products, walsh_hadamard
 from zonal.features.baselines.fastfood import FastFoodFeatures
+from zonal.rows import threads as blocks
 
 
 def points(n, dim, seed=0):

@@ -14,10 +14,10 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.engines import blocks
 from zonal.engines.trigonometric import cosines_and_sines
 from zonal.features.baselines.fourier import FourierFeatures, spectral_norms
 from zonal.features.baselines.modified_fourier import ModifiedFourierFeatures
+from zonal.rows import threads as blocks
 
 DIMS = [1, 2, 3, 9, 30]
 

@@ -17,7 +17,6 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.engines import blocks
 from zonal.features.baselines import landmarks
 from zonal.features.baselines.landmarks import (
     SAMPLING,
@@ -29,6 +28,7 @@ from zonal.features.baselines.landmarks import (
     ridge,
 )
 from zonal.features.baselines.nystroem import NystroemFeatures
+from zonal.rows import threads as blocks
 
 X = np.random.default_rng(0).standard_normal((300, 4))
 KERNELS = [

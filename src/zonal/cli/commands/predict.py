@@ -13,7 +13,6 @@ from ..console import Screen
 from ..errors import CommandError
 from ..models import columns_of, load_model
 from ..outputs import outputs
-from ..std import with_std
 from ..writing import check_table_name, write_columns
 
 __all__ = ["predict"]
@@ -73,7 +72,7 @@ def predict(
         def columns(X: Array) -> dict[str, Array]:
             if not std:
                 return {"prediction": fitted.predict(X)}
-            prediction, deviation = with_std(fitted, X)
+            prediction, deviation = fitted.predict(X, return_std=True)
             return {"prediction": prediction, "std": deviation}
 
         table = open_table(data)

@@ -1,13 +1,14 @@
-"""Ridge systems (S + αI) w = b from moments: one alpha, or a whole path of them."""
+"""Ridge regression from moments: systems (S + αI) w = b for one alpha or a path of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import cho_solve
 
-from .._typing import FloatArray
+from .._typing import Array, FloatArray
+from .moments import Moments
 
-__all__ = ["Eigen", "solve_ridge"]
+__all__ = ["Eigen", "Solution", "center", "default_alphas", "solve", "solve_ridge"]
 
 # Cholesky serves alphas that are larger than the rounding of S by this factor: what is rounding
 # then adds as much as it would with λ = 0, give or take one part in so many.
@@ -105,3 +106,44 @@ def _cholesky(matrix: FloatArray, alpha: float) -> FloatArray | None:
         return np.asarray(np.linalg.cholesky(system), np.float64)
     except np.linalg.LinAlgError:
         return None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A fitted ridge regression.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features, n_targets)
+    intercept : ndarray of shape (n_targets,)
+    alpha : float
+    cv_results : dict
+        Empty where alpha was given.
+    """
+
+    coef: FloatArray
+    intercept: FloatArray
+    alpha: float
+    cv_results: dict[str, Array] = field(default_factory=dict)
+
+
+def center(moments: Moments, fit_intercept: bool) -> FloatArray:
+    """What features and targets are taken about: their mean, or zero without intercept."""
+    return moments.mean() if fit_intercept else np.zeros_like(moments.shift)
+
+
+def solve(
+    moments: Moments, alpha: float, fit_intercept: bool, cv_results: dict[str, Array] | None = None
+) -> Solution:
+    """Minimise Σ w (y - zᵀβ - β₀)² + α ‖β‖²."""
+    width, middle = moments.n_features, center(moments, fit_intercept)
+    products = moments.products(middle)
+    coef = solve_ridge(products[:width, :width], products[:width, width:], alpha, moments.precision)
+    intercept = middle[width:] - middle[:width] @ coef
+    return Solution(coef, intercept, alpha, cv_results or {})
+
+
+def default_alphas(moments: Moments) -> FloatArray:
+    """20 values from 1e-10 to 1 times trace(ZᵀZ)/D, geometric."""
+    scale = moments.squares(np.zeros_like(moments.shift))[: moments.n_features].mean()
+    return (scale or 1.0) * np.geomspace(1e-10, 1, 20)

@@ -1,24 +1,24 @@
 """The chain rule through whatever linear comes before the features."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from .._typing import Array, FloatArray
-from ..features import KernelFeatures
 
-__all__ = ["features_gradient"]
+__all__ = ["features_gradient", "linear_map"]
 
 
-def features_gradient(features: Any, X: Any, coef: FloatArray) -> Array:
-    """Gradients of Σ_c coef_c z_c with respect to rows that features are applied to.
+def features_gradient(steps: Sequence[Any], X: Any, coef: FloatArray) -> Array:
+    """Return the gradients of Σ_c coef_c z_c with respect to rows that features are applied to.
 
     Parameters
     ----------
-    features : KernelFeatures or Pipeline
-        Fitted features of this library, alone or after linear steps: `Standardizer`, scikit-learn's
+    steps : sequence of transformers
+        Fitted; the last is a feature map of this library (it has a method
+        ``contract_gradient(X, coef)``), the others are linear: `Standardizer`, scikit-learn's
         scalers, and whatever has a method ``linear_map()`` that returns factors of the columns
         [d] or the matrix A [d_out, d] of x ↦ A x + b.
     X : array, CSR matrix or frame of shape (n, d)
@@ -30,29 +30,25 @@ def features_gradient(features: Any, X: Any, coef: FloatArray) -> Array:
     -------
     ndarray of shape (n, t, d)
     """
-    if isinstance(features, Pipeline):
-        # All steps are looked at before any work is done.
-        maps = [
-            linear_map(step)
-            for _, step in features.steps[:-1]
-            if step is not None and step != "passthrough"
-        ]
-        rows = features[:-1].transform(X) if maps else X
-        gradient = features_gradient(features[-1], rows, coef)
-        for linear in reversed(maps):
-            linear = linear.astype(gradient.dtype)
-            gradient = gradient * linear if linear.ndim == 1 else gradient @ linear
-        return gradient
-    if not isinstance(features, KernelFeatures):
+    *before, last = steps
+    maps = [linear_map(step) for step in before]  # all are looked at before any work is done
+    if not hasattr(last, "contract_gradient"):
         raise NotImplementedError(
-            f"The gradient of features={features!r} is not known: use a feature map of this "
+            f"The gradient of features={last!r} is not known: use a feature map of this "
             "library, such as zonal.FourierFeatures, alone or after linear steps in a Pipeline."
         )
-    return features.contract_gradient(X, coef)
+    rows = X
+    for step in before:
+        rows = step.transform(rows)
+    gradient: Array = last.contract_gradient(rows, coef)
+    for linear in reversed(maps):
+        linear = linear.astype(gradient.dtype)
+        gradient = gradient * linear if linear.ndim == 1 else gradient @ linear
+    return gradient
 
 
 def linear_map(step: Any) -> FloatArray:
-    """Factors of the columns [d], or the matrix [d_out, d], of a fitted linear transformer."""
+    """Return factors of the columns [d], or the matrix [d_out, d], of a linear transformer."""
     if hasattr(step, "linear_map"):
         return np.asarray(step.linear_map(), dtype=np.float64)
     if isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler):
