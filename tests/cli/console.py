@@ -4,7 +4,10 @@ import contextlib
 import io
 import json
 import os
+import re
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -62,6 +65,23 @@ def message(*arguments: Any, cwd: Path, code: int = 1) -> str:
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     return done.stderr
+
+
+def interrupted(process: subprocess.Popen[str], press: Callable[[], None]) -> str:
+    """Press Ctrl-C until a process ends, as a person does; what it said after that on stderr.
+
+    Python itself ignores an interrupt that meets a destructor or a callback of its garbage
+    collector, after printing it; such lines are left out.
+    """
+    while True:
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            press()
+        try:
+            said = process.communicate(timeout=5)[1]
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    return re.sub(r"(?ms)^Exception ignored in.*?^\w+(Interrupt|Error)\b.*?$", "", said)
 
 
 def files(folder: Path) -> set[str]:

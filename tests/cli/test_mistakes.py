@@ -14,7 +14,7 @@ from zonal.cli.commands import reproduce
 from zonal.cli.errors import CommandError
 from zonal.cli.outputs import outputs
 
-from .console import ENVIRONMENT, SCRIPT, files, message
+from .console import ENVIRONMENT, SCRIPT, files, interrupted, message
 
 
 def write(path, text):
@@ -39,6 +39,21 @@ def test_existing_output(folder):
     assert "taken.zonal exists" in said
     assert "--force" in said
     assert (folder / "taken.zonal").read_text() == "mine"
+
+
+def test_the_console_script(tmp_path):
+    """As a process of its own: what it prints, and its exit code."""
+    done = subprocess.run(
+        [SCRIPT, "fit", "no.csv", "--target", "y"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith("Error: There is no file no.csv.\n")
+    assert "Traceback" not in done.stderr
 
 
 def test_usage(folder):
@@ -84,7 +99,7 @@ def start(*arguments, cwd, **environment):
     )
 
 
-def interrupted(process, word, after=0.0):
+def interrupted_after(process, word, after=0.0):
     """Send Ctrl-C some time after a word on stderr; everything that was said there."""
     said = ""
     while word not in said:
@@ -92,8 +107,7 @@ def interrupted(process, word, after=0.0):
         assert line, said
         said += line
     time.sleep(after)
-    process.send_signal(signal.SIGINT)
-    return said + process.communicate(timeout=60)[1]
+    return said + interrupted(process, lambda: process.send_signal(signal.SIGINT))
 
 
 def test_interrupt_leaves_nothing(tmp_path):
@@ -104,7 +118,7 @@ def test_interrupt_leaves_nothing(tmp_path):
     command = ["fit", "big.parquet", "--target", "y", "--features", "gegenbauer"]
     command += ["--components", "2048", "--out", "m.zonal", "--report", "r.html"]
     process = start(*command, cwd=tmp_path)
-    said = interrupted(process, "Fitting", after=1)  # the fit takes far longer
+    said = interrupted_after(process, "Fitting", after=1)  # the fit takes far longer
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert files(tmp_path) == {"big.parquet"}
@@ -120,7 +134,7 @@ def test_interrupt_leaves_nothing(tmp_path):
 def test_interrupt_of_the_start(tmp_path, module):
     """Ctrl-C while modules are imported: Python names each on stderr when it is."""
     process = start("fit", "no.csv", "--target", "y", cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
-    said = interrupted(process, module)
+    said = interrupted_after(process, module)
     assert process.returncode == 130, said[-1000:]
     assert "Traceback" not in said
 

@@ -19,6 +19,7 @@ def dask_cluster(scheduler: str | None, workers: int | None, screen: Screen) -> 
     """Let Dask use a running cluster by its address, or worker processes of our own."""
     require_dask()
     from distributed import KilledWorker
+    from distributed.gc import disable_gc_diagnosis
 
     # Work that is stopped half-way is logged at length, here and by the workers.
     for name in ("distributed", "asyncio"):
@@ -30,6 +31,9 @@ def dask_cluster(scheduler: str | None, workers: int | None, screen: Screen) -> 
     else:
         with screen.stage("Starting workers"), uninterrupted():
             client = local_cluster(workers or os.cpu_count() or 1)
+    # Ctrl-C in a callback of the garbage collector is printed and lost, and after a long call of
+    # compiled code that callback is often the first to run.
+    disable_gc_diagnosis(force=True)
     try:
         yield
     except RuntimeError as error:
