@@ -13,6 +13,7 @@ The library reads in the order of the theory:
 """
 
 from . import datasets, evaluation, theory
+from ._version import __version__ as __version__
 from .features import (
     FastFoodFeatures,
     FourierFeatures,
@@ -48,12 +49,11 @@ from .learners import (
     KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
+    NeighborKriging,
 )
 from .learners.checkpoint import Checkpoint
 from .persistence import load, save
 from .tables import stream
-
-__version__ = "0.1.0"
 
 __all__ = [
     "NTK",
@@ -78,6 +78,7 @@ __all__ = [
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",
+    "NeighborKriging",
     "NystroemFeatures",
     "PolySketchFeatures",
     "Polynomial",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from zonal.cli import main
+from zonal_command import main
 
 SCRIPT = Path(sys.executable).with_name("zonal")
 # One width for all, whatever the terminal of the tests.

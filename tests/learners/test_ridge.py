@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import zonal
-from zonal.learners import feature_space, ridge
+from zonal.features import space as feature_space
+from zonal.learners import ridge
 from zonal.moments.folds import hashed_folds
 from zonal.moments.ridge import solve_ridge
 from zonal.rows import threads as blocks

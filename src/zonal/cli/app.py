@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .. import __version__
+from .._version import __version__
 from .commands.cluster import cluster
 from .commands.compare import compare
 from .commands.demo import demo

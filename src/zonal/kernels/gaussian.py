@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.metrics.pairwise import rbf_kernel
 
 from .._typing import Array, FloatArray
@@ -20,9 +21,9 @@ class Gaussian(ShiftInvariantKernel):
 
     Parameters
     ----------
-    bandwidth : float or "median", default=1.0
-        σ. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+    bandwidth : float, array-like of shape (d,) or "median", default=1.0
+        σ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
 
     Examples
     --------
@@ -33,13 +34,13 @@ class Gaussian(ShiftInvariantKernel):
 
     _scale_name = "bandwidth"
 
-    def __init__(self, bandwidth: float | str = 1.0) -> None:
+    def __init__(self, bandwidth: npt.ArrayLike = 1.0) -> None:
         self.bandwidth = bandwidth
 
     def terms(self) -> list[Term]:
         """exp(⟨x, y⟩/σ²) with the radial factor exp(-‖x‖²/(2σ²)) for each point."""
         self.check()
-        sigma = float(self.bandwidth)
+        sigma = self.one_scale()
         return [ExponentialTerm(1 / sigma**2, 1 / (2 * sigma**2))]
 
     def _of_distance(self, distance: FloatArray) -> FloatArray:
@@ -52,7 +53,8 @@ class Gaussian(ShiftInvariantKernel):
         return self._along_difference(-self._matrix(rows, others))
 
     def _indirect_matrix(self, rows: Any, others: Any) -> Array:
-        gamma = 0.5 / float(self.bandwidth) / float(self.bandwidth)
+        scale = self.one_scale()
+        gamma = 0.5 / scale / scale
         if not 1e-30 < gamma < 1e30:  # in float64, and by distances in units of the bandwidth
             return super()._indirect_matrix(rows, others)
         # Smooth at zero, so squares of distances will do, without a root and in one pass.

@@ -4,6 +4,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from numpy.polynomial import Polynomial as Poly
 from scipy.special import gammaln, kve
 
@@ -43,9 +44,9 @@ class Matern(ShiftInvariantKernel):
     nu : float, default=1.5
         The smoothness ν > 0: the Gaussian process of this kernel has derivatives of every order
         below ν. ``numpy.inf`` is the Gaussian kernel.
-    length_scale : float or "median", default=1.0
-        ℓ. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+    length_scale : float, array-like of shape (d,) or "median", default=1.0
+        ℓ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
 
     References
     ----------
@@ -59,7 +60,7 @@ class Matern(ShiftInvariantKernel):
     array([[0.483358]])
     """
 
-    def __init__(self, nu: float = 1.5, length_scale: float | str = 1.0) -> None:
+    def __init__(self, nu: float = 1.5, length_scale: npt.ArrayLike = 1.0) -> None:
         self.nu = nu
         self.length_scale = length_scale
 
@@ -73,8 +74,9 @@ class Matern(ShiftInvariantKernel):
     def terms(self) -> list[Term]:
         """The kernel itself; the Gaussian's term for ν = ∞."""
         self.check()
+        scale = self.one_scale()
         if self.nu == math.inf:
-            return Gaussian(self.length_scale).terms()
+            return Gaussian(scale).terms()
         return [NumericTerm(self.profile, slow=True, name=repr(self))]
 
     def _of_distance(self, distance: FloatArray) -> FloatArray:
@@ -92,9 +94,9 @@ class Laplacian(Matern):
 
     Parameters
     ----------
-    length_scale : float or "median", default=1.0
-        ℓ. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+    length_scale : float, array-like of shape (d,) or "median", default=1.0
+        ℓ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
 
     Examples
     --------
@@ -105,7 +107,7 @@ class Laplacian(Matern):
 
     nu = 0.5
 
-    def __init__(self, length_scale: float | str = 1.0) -> None:
+    def __init__(self, length_scale: npt.ArrayLike = 1.0) -> None:
         self.length_scale = length_scale
 
 

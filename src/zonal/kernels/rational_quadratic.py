@@ -1,6 +1,7 @@
 """The rational quadratic kernel: Gaussians of many length scales at once."""
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import FloatArray
 from .._validation import check_positive
@@ -25,9 +26,9 @@ class RationalQuadratic(ShiftInvariantKernel):
 
     Parameters
     ----------
-    length_scale : float or "median", default=1.0
-        ℓ. ``"median"`` is the median distance between different rows, found in `fit` of whatever
-        uses the kernel (or by ``kernel.resolve(X)``).
+    length_scale : float, array-like of shape (d,) or "median", default=1.0
+        ℓ, or one for each column. ``"median"`` is the median distance between different rows,
+        found in `fit` of whatever uses the kernel (or by ``kernel.resolve(X)``).
     alpha : float, default=1.0
         α > 0: the smaller, the more the length scales differ.
 
@@ -38,7 +39,7 @@ class RationalQuadratic(ShiftInvariantKernel):
     array([[0.707107]])
     """
 
-    def __init__(self, length_scale: float | str = 1.0, alpha: float = 1.0) -> None:
+    def __init__(self, length_scale: npt.ArrayLike = 1.0, alpha: float = 1.0) -> None:
         self.length_scale = length_scale
         self.alpha = alpha
 
@@ -50,6 +51,7 @@ class RationalQuadratic(ShiftInvariantKernel):
     def terms(self) -> list[Term]:
         """The kernel itself."""
         self.check()
+        self.one_scale()
         return [NumericTerm(self.profile, slow=False, name=repr(self))]
 
     def _of_distance(self, distance: FloatArray) -> FloatArray:

@@ -1,10 +1,15 @@
-"""Kernels of the distance ‖x - y‖ over a length scale, and the median rule for the latter."""
+"""Kernels of the distance ‖x - y‖ over a length scale, and the median rule for the latter.
+
+With one length scale for each column the distance is that of rows divided by them.
+"""
 
 import math
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 
@@ -30,7 +35,8 @@ LARGEST = 1e15
 class ShiftInvariantKernel(Kernel):
     """Base class: k(x, y) = f(‖x - y‖ / scale) with f(0) = 1; subclasses give f, `_of_distance`.
 
-    The scale is a parameter of the subclass, a number or ``"median"``.
+    The scale is a parameter of the subclass: a number, one number for each column, or
+    ``"median"``.
     """
 
     shift_invariant = True
@@ -54,6 +60,20 @@ class ShiftInvariantKernel(Kernel):
     def _is_median(self) -> bool:
         return isinstance(self._scale, str) and self._scale == "median"
 
+    @property
+    def _is_per_column(self) -> bool:
+        return not isinstance(self._scale, str) and np.ndim(self._scale) > 0
+
+    def one_scale(self) -> float:
+        """The scale of all columns, for what needs a kernel that is rotation-invariant."""
+        if self._is_per_column:
+            raise ValueError(
+                f"{self!r} has a {self._scale_name} for each column, so it is not "
+                "rotation-invariant and has no expansion in harmonics and no features of its own: "
+                f"divide the columns by them and give one number as {self._scale_name}."
+            )
+        return float(self._scale)
+
     def check(self) -> None:
         """Raise ValueError if a parameter is out of range."""
         owner, name = type(self).__name__, self._scale_name
@@ -62,7 +82,10 @@ class ShiftInvariantKernel(Kernel):
                 f'{owner}({name}="median") has no {name} yet: it is found in fit. To use '
                 "the kernel directly, call kernel.resolve(X) first or give a number."
             )
-        check_positive(name, self._scale, owner, extra=', or "median"')
+        if self._is_per_column:
+            check_scales(name, self._scale, owner)
+        else:
+            check_positive(name, self._scale, owner, extra=', or "median"')
 
     def resolve(self, X: Any, sample_weight: Any = None) -> Self:
         """A copy with a scale that is a number: the median distance if "median" was given."""
@@ -75,10 +98,10 @@ class ShiftInvariantKernel(Kernel):
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
         """The kernel at the distance, which is found without cancellation for near points."""
         self.check()
-        return np.asarray(self._of_distance(_distance(r, s, cos) / float(self._scale)))
+        return np.asarray(self._of_distance(_distance(r, s, cos) / self.one_scale()))
 
     def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
-        return self._along_difference(self._slope(_distance(r, s, cos) / float(self._scale)))
+        return self._along_difference(self._slope(_distance(r, s, cos) / self.one_scale()))
 
     def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
         distances = accurate_distances(rows, others)
@@ -90,7 +113,50 @@ class ShiftInvariantKernel(Kernel):
         slope = slope / float(self._scale) ** 2
         return Slopes(slope, -slope)
 
+    def gradient(self, X: Any, Y: Any = None) -> Array:  # noqa: D102, as in the base class
+        if not self._is_per_column:
+            return super().gradient(X, Y)
+        rows, others, scales = self._scaled_pair(X, Y)
+        gradients = self._unit().gradient(rows, others)
+        return np.asarray(gradients / scales.astype(gradients.dtype))
+
+    def contract_gradient(self, X: Any, Y: Any, coef: npt.ArrayLike) -> Array:  # noqa: D102
+        if not self._is_per_column:
+            return super().contract_gradient(X, Y, coef)
+        rows, others, scales = self._scaled_pair(X, Y)
+        gradients = self._unit().contract_gradient(rows, others, coef)
+        return np.asarray(gradients / scales.astype(gradients.dtype))
+
+    def _unit(self) -> Self:
+        """The same kernel with a scale of one."""
+        return clone(self).set_params(**{self._scale_name: 1.0})
+
+    def _scaled_pair(self, X: Any, Y: Any) -> tuple[Any, Any, FloatArray]:
+        self.check()
+        rows = as_rows(X)
+        others = None if Y is None or Y is X else as_rows(Y)
+        return (
+            self._scaled(rows),
+            None if others is None else self._scaled(others),
+            np.asarray(self._scale, np.float64),
+        )
+
+    def _scaled(self, rows: Any) -> Any:
+        """Rows divided by the scale of each column, in their own precision."""
+        scales = np.asarray(self._scale, dtype=np.float64)
+        if len(scales) != rows.shape[1]:
+            raise ValueError(
+                f"{self._scale_name} of {type(self).__name__} has {len(scales)} entries, but the "
+                f"rows have {rows.shape[1]} columns: give one number, or one for each column."
+            )
+        if isinstance(rows, sp.csr_matrix | sp.csr_array):
+            return (rows @ sp.diags_array(1 / scales)).astype(rows.dtype)
+        return (rows / scales).astype(rows.dtype)
+
     def _matrix(self, rows: Any, others: Any) -> Array:
+        if self._is_per_column:
+            others = None if others is None else self._scaled(others)
+            return self._unit()._matrix(self._scaled(rows), others)
         right, scale = rows if others is None else others, float(self._scale)
         dtype = np.result_type(rows.dtype, right.dtype)
         if not (_is_direct(rows, scale) and _is_direct(right, scale)):
@@ -115,6 +181,19 @@ class ShiftInvariantKernel(Kernel):
 
     def _diag(self, norms: FloatArray) -> FloatArray:
         return np.ones_like(norms)
+
+
+def check_scales(name: str, scales: Any, owner: str) -> None:
+    """Raise ValueError unless there is a positive finite number for each column."""
+    try:
+        values = np.asarray(scales, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(
+            f"{name}={scales!r} of {owner} must be a positive finite number, one such number for "
+            'each column, or "median".'
+        )
 
 
 def _is_direct(rows: Any, scale: float) -> bool:

@@ -4,6 +4,7 @@ from .cca import KernelCCA
 from .classifier import KernelRidgeClassifier
 from .gaussian_process import GaussianProcess
 from .kmeans import KernelKMeans
+from .neighbor_kriging import NeighborKriging
 from .pca import KernelPCA
 from .ridge import KernelRidge
 
@@ -14,4 +15,5 @@ __all__ = [
     "KernelPCA",
     "KernelRidge",
     "KernelRidgeClassifier",
+    "NeighborKriging",
 ]

@@ -40,6 +40,8 @@ __all__ = ["Learner"]
 class Learner(BaseEstimator):
     """Base class of learners; see the module for what a subclass defines."""
 
+    #: Whether progress bars are shown; a parameter of most learners.
+    verbose = False
     #: Rows of a block, where blocks can be cut at will.
     _block_rows: Any = 1 << 16
 
@@ -57,6 +59,10 @@ class Learner(BaseEstimator):
     def _solve(self, sums: Any) -> Any:
         """Return what follows from the sums over all rows."""
         return sums
+
+    def _title(self, what: str) -> str:
+        """Return the title of a progress bar, empty unless `verbose`."""
+        return f"{type(self).__name__}: {what}" if self.verbose else ""
 
     def _check_parameters(self) -> None:
         """Raise ValueError if a parameter cannot be used."""
@@ -124,12 +130,12 @@ class Learner(BaseEstimator):
         Rows of an array are checked already; others are where they are walked over.
         """
         light = self._snapshot()
-        function: Callable[[Block], Any]
-        if isinstance(source, ArraySource):
-            function = partial(_call, light, method, args)
-        else:
+        function = partial(_call, light, method, args)
+        if not isinstance(source, ArraySource):
+            light.verbose = False  # the bar is over the blocks
             function = partial(_checked_call, light, method, args)
-        return source.reduce(function, partial(_merged, merge), self._block_rows, resume)
+        merge_some, title = partial(_merged, merge), self._title("blocks of rows")
+        return source.reduce(function, merge_some, self._block_rows, resume, title)
 
     def _n_summed(self, sums: Any) -> int:
         """Return the number of rows in the sums; of an iterator only they know."""

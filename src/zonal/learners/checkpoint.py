@@ -88,7 +88,7 @@ class Run:
 
     def _take_up(self) -> None:
         functions = {name: values[0] for name, values in user_functions(self._learner).items()}
-        progress = load(self.path, functions)
+        progress = load(self.path, functions, trusted=[type(self._learner)])
         if not isinstance(progress, Progress):
             raise ValueError(
                 f"{self.path} holds a {type(progress).__name__}, not a checkpoint: give another "

@@ -12,14 +12,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..features.automatic import automatic_features
+from ..features.space import FeatureSpace
+from ..features.sums import moments_of_rows, start_of_moments
 from ..moments import Moments
 from ..rows import Block, sample_rows
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS, select_features
 from ..selection.table import Records, selection_table
-from .accumulate import moments_of_rows, start_of_moments
 from .base import Learner
-from .feature_space import FeatureSpace
 from .targets import check_n_targets
 
 __all__ = ["FeatureLearner", "MomentLearner"]
@@ -39,7 +39,6 @@ class FeatureLearner(Learner):
     features: Any
     budget: int
     random_state: Any
-    verbose: bool
 
     def _learn_features(self, survey: Survey, targets: FloatArray | None = None) -> None:
         """Fit a copy of the features to the sample, or choose some for the targets [n, t]."""
@@ -109,10 +108,6 @@ class FeatureLearner(Learner):
     @property
     def _block_rows(self) -> int:
         return self._space.block_rows
-
-    def _title(self, what: str) -> str:
-        """Return the title of a progress bar, empty unless `verbose`."""
-        return f"{type(self).__name__}: {what}" if self.verbose else ""
 
     @property
     def selection_(self) -> Any:

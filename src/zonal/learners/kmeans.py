@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
+from ..features.space import FeatureSpace
 from ..rows import LEARN_ROWS, Block, Source, blockwise, sample_rows
 from ..rows.block import take
 from ..rows.kinds import is_dask
@@ -21,7 +22,6 @@ from ..rows.progress import progress
 from ..rows.survey import Survey
 from .checkpoint import Run
 from .feature_learner import FeatureLearner
-from .feature_space import FeatureSpace
 from .seeding import OVERSAMPLING, ROUNDS, ClusterSums, Drawn, nearest
 
 if TYPE_CHECKING:  # slow to import: it takes half of scikit-learn along

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
+from ..features.space import FeatureSpace
 from ..moments import Moments
 from ..moments.ridge import Eigen, Solution, center
-from .feature_space import FeatureSpace
 
 __all__ = ["RidgePosterior"]
 

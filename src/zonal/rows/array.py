@@ -48,6 +48,7 @@ class ArraySource:
         merge: Callable[[Result, Result], Result],
         block_rows: int,
         resume: Resume | None = None,
+        title: str = "",
     ) -> Result:
         """Apply the function to the one block there is; it uses all cores itself."""
         return function(self.block)

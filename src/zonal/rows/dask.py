@@ -81,6 +81,7 @@ class DaskSource:
         merge: Callable[[Any, Any], Any],
         block_rows: int,
         resume: Resume | None = None,
+        title: str = "",
     ) -> Any:
         """Merge what a function makes of the blocks; they are as large as the chunks."""
         self._count()

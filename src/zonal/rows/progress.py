@@ -6,8 +6,8 @@ from typing import Any
 __all__ = ["progress"]
 
 
-def progress(items: list[Any], verbose: bool, description: str) -> Iterable[Any]:
-    """The items, with a bar (tqdm) if `verbose` and they take more than two seconds."""
+def progress(items: Iterable[Any], verbose: bool, description: str) -> Iterable[Any]:
+    """Return the items, with a bar (tqdm) if `verbose` and they take more than two seconds."""
     if not verbose:
         return items
     try:

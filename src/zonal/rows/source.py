@@ -41,8 +41,10 @@ class Source(Protocol):
         merge: Callable[[Result, Result], Result],
         block_rows: int,
         resume: Resume | None = None,
+        title: str = "",
     ) -> Result:
         """Merge what a function makes of the blocks, of about `block_rows` rows where it matters.
 
-        The result does not depend on who holds the rows, but for rounding.
+        The result does not depend on who holds the rows, but for rounding. A title is shown
+        beside a progress bar where rows are read one block after the other.
         """

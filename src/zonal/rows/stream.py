@@ -6,6 +6,7 @@ from typing import Any
 
 from .block import Block, as_blocks, recut
 from .hashing import LEARN_ROWS, row_hash
+from .progress import progress
 from .source import Resume
 from .survey import Survey, survey_block
 
@@ -50,6 +51,7 @@ class StreamSource:
         merge: Callable[[Any, Any], Any],
         block_rows: int,
         resume: Resume | None = None,
+        title: str = "",
     ) -> Any:
         """Merge what a function makes of blocks of `block_rows` rows, in order.
 
@@ -60,12 +62,14 @@ class StreamSource:
         block_rows : int
         resume : Resume, optional
             Where to begin, and where results so far go.
+        title : str
+            Shown beside a progress bar, if not empty.
         """
         blocks = recut(self._blocks(), block_rows)
         total: Any = None
         if resume is not None:
             total = resume.skip(blocks)
-        for block in blocks:
+        for block in progress(blocks, bool(title), title):
             part = function(block)
             total = part if total is None else merge(total, part)
             if resume is not None:

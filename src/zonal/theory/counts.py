@@ -201,7 +201,7 @@ def degree_and_order(
     kernel.check()
     kernel.check_norms(np.array([radius]))
     if isinstance(kernel, Gaussian):
-        return _gaussian(dim, (radius / float(kernel.bandwidth)) ** 2, math.log(ratio))
+        return _gaussian(dim, (radius / kernel.one_scale()) ** 2, math.log(ratio))
     found = [given_growth(growth, owner)] if growth is not None else derivative_growth(kernel)
     return min(_dot_product(dim, radius**2, math.log(ratio), pair) for pair in found)
 

@@ -57,14 +57,14 @@ def spectral_norms(
 def _(
     kernel: Gaussian, n_frequencies: int, dim: int, rng: np.random.Generator
 ) -> FloatArray:  # w is normal with covariance I / σ²
-    return np.sqrt(rng.chisquare(dim, n_frequencies)) / float(kernel.bandwidth)
+    return np.sqrt(rng.chisquare(dim, n_frequencies)) / kernel.one_scale()
 
 
 @spectral_norms.register
 def _(
     kernel: Matern, n_frequencies: int, dim: int, rng: np.random.Generator
 ) -> FloatArray:  # w is multivariate t with 2ν degrees of freedom, covers Laplacian too
-    norms = np.sqrt(rng.chisquare(dim, n_frequencies)) / float(kernel.length_scale)
+    norms = np.sqrt(rng.chisquare(dim, n_frequencies)) / kernel.one_scale()
     if kernel.nu == math.inf:
         return norms
     shrink = np.sqrt(rng.chisquare(2 * kernel.nu, n_frequencies) / (2 * kernel.nu))
@@ -78,7 +78,7 @@ def _(
 ) -> FloatArray:  # a mixture of Gaussians, whose inverse square widths are Gamma distributed
     inverse_squares = rng.gamma(kernel.alpha, 1 / kernel.alpha, n_frequencies)
     squares = rng.chisquare(dim, n_frequencies) * inverse_squares
-    return np.sqrt(squares) / float(kernel.length_scale)
+    return np.sqrt(squares) / kernel.one_scale()
 
 
 @spectral_norms.register

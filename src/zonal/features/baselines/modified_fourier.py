@@ -108,7 +108,7 @@ class ModifiedFourierFeatures(SpectralFeatures):
         with np.errstate(divide="ignore"):
             log_box = np.log(inside * (1 - mixture)) - dim * math.log(2 * width)
             log_q_over_p = np.logaddexp(np.log(mixture), log_box - log_p)
-        self.frequencies_ = w / float(kernel.bandwidth)
+        self.frequencies_ = w / kernel.one_scale()
         self.weights_: FloatArray = np.exp(-log_q_over_p)
         return self.weights_
 

@@ -13,7 +13,7 @@ from ..rows import Block, sample_rows
 from ..rows.block import take
 from ..rows.progress import progress
 from ..rows.threads import ordered_map
-from .feature_space import SHIFT_ROWS, FeatureSpace, Scratch
+from .space import SHIFT_ROWS, FeatureSpace, Scratch
 
 __all__ = ["moments_of_rows", "start_of_moments"]
 

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import zonal
-from zonal.learners.feature_space import FeatureSpace
+from zonal.features.space import FeatureSpace
 from zonal.moments.moments import Moments
 
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import zonal
-from zonal.learners.feature_space import FeatureSpace
+from zonal.features.space import FeatureSpace
 from zonal.rows import stream as source
 
 
@@ -134,7 +134,7 @@ def test_a_killed_process_is_resumed(tmp_path):
         import sys, time
         import numpy as np, zonal
         from zonal.rows import stream as source
-        from zonal.learners.feature_space import FeatureSpace
+        from zonal.features.space import FeatureSpace
 
         FeatureSpace.block_rows = 500
         slowly = sys.argv[2] == "slowly"

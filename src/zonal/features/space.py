@@ -16,7 +16,7 @@ from ..rows import sample_rows
 from ..rows.block import take
 from ..rows.progress import progress
 from ..rows.threads import block_slices, ordered_map
-from .gradients import features_gradient
+from .chain_rule import features_gradient
 
 __all__ = ["FeatureSpace", "Scratch"]
 

@@ -1,0 +1,1 @@
+"""The local part of models."""

@@ -1,0 +1,113 @@
+r"""Distinct rows in a fixed random order, each with what was observed there.
+
+Rows that repeat a location are averaged with their weights. With W the sum of the weights there
+and S the weighted sum of squares about the mean ȳ, observations with noise variance η each have
+
+.. math::
+
+    \log p(y_1, \dots \mid u) = \log \mathcal N(\bar y;\, u, \eta / W) - \tfrac12 \log W
+    - \tfrac{W - 1}{2} \log(2 \pi \eta) - \frac{S}{2 \eta},
+
+so that nothing is lost, and a row of weight 2 counts as the row twice.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import Array, FloatArray
+from ..rows import row_hash
+
+__all__ = ["Locations", "locate"]
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Distinct rows and the means of their targets.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d)
+        In an order that depends on their content and the seed only.
+    targets : ndarray of shape (n, t)
+        Weighted means ȳ.
+    weight : ndarray of shape (n,)
+        W, the sum of the weights at each location.
+    within : ndarray of shape (n, t)
+        S, the sum of squares about the mean.
+    index : ndarray of shape (n_samples,)
+        The location of each row given, -1 for rows of weight zero.
+    """
+
+    rows: Array
+    targets: FloatArray
+    weight: FloatArray
+    within: FloatArray
+    index: npt.NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def head(self, n_rows: int) -> "Locations":
+        """The first locations, which are a random sample."""
+        return Locations(
+            self.rows[:n_rows],
+            self.targets[:n_rows],
+            self.weight[:n_rows],
+            self.within[:n_rows],
+            np.where(self.index < n_rows, self.index, -1),
+        )
+
+
+def locate(X: Array, Y: Array, weight: FloatArray | None = None, seed: int = 0) -> Locations:
+    """Merge rows that are equal, and order them by a hash of their content.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    Y : ndarray of shape (n, t)
+        Targets.
+    weight : ndarray of shape (n,), optional
+        Rows of weight zero are left out.
+    seed : int, default=0
+        Another one gives another order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.kriging.locations import locate
+    >>> found = locate(np.array([[1.0], [2.0], [1.0]]), np.array([[3.0], [0.0], [5.0]]))
+    >>> sorted(zip(found.rows[:, 0].tolist(), found.targets[:, 0].tolist()))
+    [(1.0, 4.0), (2.0, 0.0)]
+    """
+    weights = np.ones(len(X)) if weight is None else np.asarray(weight, np.float64)
+    used = np.flatnonzero(weights > 0)
+    hashes = _content_hash(X[used], seed)
+    order = used[np.argsort(hashes, kind="stable")]
+    rows, weights = X[order], weights[order]
+    first = np.ones(len(rows), bool)
+    first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    starts = np.flatnonzero(first)
+    group = np.cumsum(first) - 1
+    targets = np.asarray(Y, np.float64)[order]
+    total = np.add.reduceat(weights, starts)
+    mean = np.add.reduceat(weights[:, None] * targets, starts, axis=0) / total[:, None]
+    if len(starts) < len(rows):
+        squares = weights[:, None] * (targets - mean[group]) ** 2
+        within = np.add.reduceat(squares, starts, axis=0)
+    else:
+        mean, within = targets, np.zeros_like(targets)
+    index = np.full(len(X), -1, np.intp)
+    index[order] = group
+    return Locations(rows[starts], mean, total, within, index)
+
+
+def _content_hash(X: Array, seed: int) -> npt.NDArray[np.uint64]:
+    """A 64-bit hash of each row's numbers, the same for float32 and float64."""
+    hashes = np.full(len(X), seed, np.uint64)
+    for column in X.T:
+        bits = (np.asarray(column, np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+        hashes = row_hash(hashes + bits)
+    return hashes

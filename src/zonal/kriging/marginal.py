@@ -1,0 +1,167 @@
+r"""The log evidence of whitened columns, and its derivatives with respect to what is not white.
+
+The model is y = μ + zᵀβ + u + ε with β of variance τσ² and (u, ε) whitened: with
+:math:`A = \tilde Z^\top \tilde Z + I/\tau` and
+
+.. math:: Q = \min_{\mu, \beta} \|\tilde y - \mu \tilde 1 - \tilde Z \beta\|^2 + \|\beta\|^2/\tau,
+
+the scale is :math:`\sigma^2 = (Q + S/\eta)/N` and
+
+.. math::
+
+    -2 \log p(y) = N \log(2 \pi \sigma^2) + N + \sum_i \log v_i + \log|\tau A|
+    + \sum_i [\log W_i + (W_i - 1) \log \eta],
+
+where S and the last terms belong to repeated rows (see `locations`) and N = ΣW. Without noise
+repeated rows are their mean, and N is the number of locations. Each target has its own μ, β and
+σ²; the log evidences add up.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray
+
+__all__ = ["Marginal", "Observed", "marginal"]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What the evidence needs besides whitened columns.
+
+    Attributes
+    ----------
+    variance : ndarray of shape (n,)
+        v.
+    weight : ndarray of shape (n,)
+        W.
+    within : ndarray of shape (t,)
+        S, summed over locations.
+    noise : float
+        η.
+    """
+
+    variance: FloatArray
+    weight: FloatArray
+    within: FloatArray
+    noise: float
+
+    @property
+    def total(self) -> float:
+        """N, the number of observations."""
+        return float(self.weight.sum()) if self.noise > 0 else float(len(self.weight))
+
+    def squares(self) -> FloatArray:
+        """S/η, what repeated rows add to Q."""
+        return self.within / self.noise if self.noise > 0 else np.zeros_like(self.within)
+
+    def log_determinant(self) -> float:
+        """Σ log v and the terms of repeated rows."""
+        value = float(np.log(self.variance).sum())
+        if self.noise > 0:
+            value += float(np.log(self.weight).sum())
+            value += float((self.weight - 1).sum()) * math.log(self.noise)
+        return value
+
+    def by_log_noise(self, scale: FloatArray) -> float:
+        """The derivative of the log evidence with respect to log η in terms of repeated rows."""
+        if self.noise == 0:
+            return 0.0
+        repeats = float((self.weight - 1).sum())
+        return float(0.5 * (self.squares() / scale - repeats).sum())
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The evidence with everything profiled out, and what its derivatives need.
+
+    Attributes
+    ----------
+    log_evidence : float
+    mean : ndarray of shape (t,)
+        μ.
+    coef : ndarray of shape (D, t)
+        β.
+    scale : ndarray of shape (t,)
+        σ².
+    mean_variance : float
+        The variance of μ over σ².
+    mean_pull : ndarray of shape (D,)
+        A⁻¹Z̃ᵀ1̃: by how much β falls when μ rises.
+    covariance : ndarray of shape (D, D)
+        A⁻¹, the covariance of β given μ over σ².
+    by_log_noise, by_log_ratio : float
+        Derivatives with respect to log η (of what repeated rows add) and log τ.
+    """
+
+    log_evidence: float
+    mean: FloatArray
+    coef: FloatArray
+    scale: FloatArray
+    mean_variance: float
+    mean_pull: FloatArray
+    covariance: FloatArray
+    by_log_noise: float
+    by_log_ratio: float
+
+    def variance(self, features: FloatArray, rest: FloatArray) -> FloatArray:
+        """Variance over σ² of c μ + ζᵀβ, for rows ζ [q, D] and c [q]: shape (q,)."""
+        own = np.einsum("ij,jk,ik->i", features, self.covariance, features, optimize=True)
+        return np.asarray(own + (rest - features @ self.mean_pull) ** 2 * self.mean_variance)
+
+
+def marginal(
+    gram: FloatArray, n_targets: int, observed: Observed, ratio: float = 1.0, center: bool = True
+) -> Marginal:
+    """Find mean, coefficients, scale and log evidence from sums of products of whitened columns.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (1 + t + D, 1 + t + D)
+        Sums of products of the columns 1̃, ỹ and Z̃, in this order. Targets should be about zero
+        before they are whitened, for sums of squares cancel.
+    n_targets : int
+        t.
+    observed : Observed
+    ratio : float, default=1.0
+        τ.
+    center : bool, default=True
+        Whether μ is fitted, or zero.
+    """
+    width = len(gram) - 1 - n_targets
+    y, z = slice(1, 1 + n_targets), slice(1 + n_targets, None)
+    covariance, log_determinant = _inverse(gram[z, z], ratio)
+    pull = covariance @ gram[z, 0]
+    mean, mean_variance = np.zeros(n_targets), 0.0
+    if center:
+        precision = float(gram[0, 0] - gram[0, z] @ pull)
+        mean_variance = 1 / max(precision, float(np.finfo(float).tiny))
+        mean = mean_variance * (gram[0, y] - pull @ gram[z, y])
+    cross = gram[z, y] - np.outer(gram[z, 0], mean)
+    coef = covariance @ cross
+    centred = np.diag(gram)[y] - mean * (2 * gram[0, y] - gram[0, 0] * mean)
+    squares = np.maximum(centred - (cross * coef).sum(axis=0), 0.0) + observed.squares()
+    # Constant targets have no scale: anything small keeps the logarithm finite.
+    scale = np.maximum(squares / observed.total, 1e-30 * (1.0 + np.abs(mean)) ** 2)
+    value = observed.total * (np.log(2 * math.pi * scale) + 1).sum()
+    value += n_targets * (observed.log_determinant() + log_determinant)
+    explained = width - np.trace(covariance) / ratio
+    by_log_ratio = 0.5 * float(((coef**2).sum(axis=0) / ratio / scale - explained).sum())
+    by_log_noise = observed.by_log_noise(scale)
+    return Marginal(
+        -0.5 * float(value), mean, coef, scale, mean_variance, pull, covariance, by_log_noise,
+        by_log_ratio,
+    )  # fmt: skip
+
+
+def _inverse(gram: FloatArray, ratio: float) -> tuple[FloatArray, float]:
+    """A⁻¹ and log|τA| for A = gram + I/τ."""
+    if not len(gram):
+        return gram, 0.0
+    system = ratio * gram
+    system.flat[:: len(system) + 1] += 1.0
+    lower = np.linalg.cholesky(system)
+    inverse = np.linalg.inv(lower)
+    return ratio * (inverse.T @ inverse), 2 * float(np.log(np.diag(lower)).sum())

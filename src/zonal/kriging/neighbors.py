@@ -1,0 +1,137 @@
+"""The nearest rows, of all rows or of those earlier in a fixed order; never an n × n matrix."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import get_num_threads, njit
+from scipy.spatial import cKDTree
+
+from .._typing import FloatArray
+from ..rows.threads import ordered_map
+
+__all__ = ["Nearest", "earlier_neighbors"]
+
+Indices = npt.NDArray[np.int32]
+
+#: With more columns than this, distances to all rows are faster than a tree.
+TREE_COLUMNS = 15
+LEAF_SIZE = 32
+# Rows at a time in a product of matrices: distances to all rows stay below 64 MB.
+BLOCK_NUMBERS = 1 << 23
+# Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
+# later than the row that asks. Where few rows ask, fewer trees are worth more.
+GROWTH, GROWTH_OF_FEW = 1.25, 2.0
+
+
+class Nearest:
+    """The nearest of some points, by a tree in few columns and by products of matrices in many.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        In units of their length scales.
+    """
+
+    def __init__(self, points: FloatArray) -> None:
+        self.points = points
+        self._tree: cKDTree | None = None
+        if points.shape[1] <= TREE_COLUMNS:
+            self._tree = cKDTree(points, leafsize=LEAF_SIZE)
+        else:
+            self._half_squares = 0.5 * np.einsum("ij,ij->i", points, points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def query(self, queries: FloatArray, n_neighbors: int) -> Indices:
+        """Row numbers of the nearest points, the nearest first: [n_queries, n_neighbors].
+
+        Parameters
+        ----------
+        queries : ndarray of shape (n_queries, d)
+        n_neighbors : int
+            At most the number of points.
+        """
+        if self._tree is not None:
+            wanted = np.arange(1, n_neighbors + 1)  # a list keeps the axis where there is one
+            _, found = self._tree.query(queries, wanted, workers=get_num_threads())
+            return np.asarray(found, np.int32)
+        size = max(1, BLOCK_NUMBERS // len(self))
+        starts = range(0, len(queries), size)
+        blocks = ordered_map(
+            lambda start: self._by_products(queries[start : start + size], n_neighbors), starts
+        )
+        return np.concatenate([np.empty((0, n_neighbors), np.int32), *blocks])
+
+    def _by_products(self, queries: FloatArray, n_neighbors: int) -> Indices:
+        # |x|²/2 - ⟨x, q⟩ orders the points as the distance does.
+        keys = self._half_squares - queries @ self.points.T
+        found = np.argpartition(keys, n_neighbors - 1, axis=1)[:, :n_neighbors]
+        order = np.argsort(np.take_along_axis(keys, found, axis=1), axis=1, kind="stable")
+        return np.take_along_axis(found, order, axis=1).astype(np.int32)
+
+
+def earlier_neighbors(points: FloatArray, n_neighbors: int, rows: Indices | None = None) -> Indices:
+    """The nearest rows among those that come earlier.
+
+    Rows must be in random order: then at most a fifth of the nearest rows in a prefix of 1.25
+    times the length are later, and asking a tree over it for a few more is enough. Rows that got
+    too few ask again for twice as many.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        In units of their length scales, in random order.
+    n_neighbors : int
+        m.
+    rows : ndarray of shape (s,), optional
+        The rows that ask, increasing; by default all.
+
+    Returns
+    -------
+    ndarray of shape (s, m), int32
+        Row numbers, the nearest first, and -1 where there are fewer than m earlier rows.
+    """
+    few = rows is not None and 2 * len(rows) < len(points)
+    asking = np.arange(len(points), dtype=np.int32) if rows is None else rows
+    out = np.full((len(asking), n_neighbors), -1, np.int32)
+    start = 1
+    while start < len(points):
+        stop = max(n_neighbors + 1, math.ceil((GROWTH_OF_FEW if few else GROWTH) * start))
+        stop = min(stop, len(points))
+        part = slice(*np.searchsorted(asking, [start, stop]))
+        if part.start < part.stop:
+            _search_prefix(Nearest(points[:stop]), asking[part], start, out[part])
+        start = stop
+    return out
+
+
+def _search_prefix(nearest: Nearest, rows: Indices, start: int, out: Indices) -> None:
+    """Find the earlier neighbours of rows from `start` to the end of a prefix."""
+    n_neighbors, stop = out.shape[1], len(nearest)
+    share = start / stop
+    spread = math.sqrt(n_neighbors * (1 - share))
+    # One more, for a row finds itself.
+    wanted = 1 + math.ceil((n_neighbors + 3 * spread) / share)
+    todo = np.arange(len(rows))
+    while len(todo):
+        wanted = min(wanted, stop)
+        found = nearest.query(nearest.points[rows[todo]], wanted)
+        short = _keep_earlier(found, rows, todo, out, wanted == stop)
+        todo, wanted = todo[short], 2 * wanted
+
+
+@njit(nogil=True, cache=True)
+def _keep_earlier(found, rows, todo, out, complete):  # type: ignore[no-untyped-def]
+    """Copy the first entries below the row's own number; return which rows have too few."""
+    n_neighbors = out.shape[1]
+    short = np.zeros(len(todo), np.bool_)
+    for i in range(len(todo)):
+        row, count = rows[todo[i]], 0
+        for j in range(found.shape[1]):
+            if found[i, j] < row and count < n_neighbors:
+                out[todo[i], count] = found[i, j]
+                count += 1
+        short[i] = not complete and count < min(n_neighbors, row)
+    return short

@@ -1,0 +1,94 @@
+"""A Gaussian process with a kernel and noise, observed at rows: weights anywhere, whitening."""
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, FloatArray
+from ..kernels import Kernel
+from .correlation import of_kernel, scaled
+from .neighbors import Indices, Nearest, earlier_neighbors
+from .weights import compiled_weights, reference_weights
+from .whitening import Whitening, spatial_order
+
+__all__ = ["LocalProcess"]
+
+
+class LocalProcess:
+    """Covariance σ² (k(x, y) + noise/weight · [x is y]), each row known by its m nearest ones.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Distinct rows in random order, as from `locations.locate`.
+    weight : ndarray of shape (n,)
+        Their weights: the noise variance of a row is noise/weight.
+    kernel : Kernel
+        With parameters that are numbers.
+    noise : float
+        The ratio of the noise variance to that of the kernel.
+    n_neighbors : int
+        m.
+    """
+
+    def __init__(
+        self, rows: Array, weight: FloatArray, kernel: Kernel, noise: float, n_neighbors: int
+    ) -> None:
+        self.rows = rows
+        self.kernel = kernel
+        self.noise = noise
+        self.n_neighbors = n_neighbors
+        self.nugget = noise / weight
+        self._correlation = of_kernel(kernel)
+        length_scale = 1.0 if self._correlation is None else self._correlation.length_scale
+        self._length_scale = length_scale
+        self.points = scaled(rows, length_scale)
+        self._nearest: Nearest | None = None
+
+    def whitening(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Whitening:
+        """The whitening of the rows, each by earlier ones.
+
+        Parameters
+        ----------
+        rows : ndarray of int32, optional
+            Which rows, increasing; by default all. The earlier ones are of all rows.
+        n_neighbors : int, optional
+            By default m.
+        """
+        own = np.arange(len(self.rows), dtype=np.int32) if rows is None else rows
+        most = min(n_neighbors or self.n_neighbors, max(len(self.rows) - 1, 1))
+        neighbors = earlier_neighbors(self.points, most, rows)
+        weights, variance = self._solve(self.rows[own], self.points[own], neighbors)
+        return Whitening(own, neighbors, weights, variance + self.nugget[own])
+
+    def at(self, queries: Array) -> tuple[Indices, FloatArray, FloatArray]:
+        """Neighbours, weights and conditional variances of the process at other points.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (n_queries, d)
+
+        Returns
+        -------
+        neighbors : ndarray of shape (n_queries, m)
+        weights : ndarray of shape (n_queries, m)
+            b.
+        variance : ndarray of shape (n_queries,)
+            v without noise, in units of σ².
+        """
+        if self._nearest is None:
+            self._nearest = Nearest(self.points)
+        points = scaled(queries, self._length_scale)
+        m = min(self.n_neighbors, len(self.rows))
+        order = spatial_order(points)  # neighbours in space share what is in the cache
+        neighbors = np.empty((len(points), m), np.int32)
+        neighbors[order] = self._nearest.query(points[order], m)
+        return neighbors, *self._solve(queries, points, neighbors)
+
+    def _solve(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
+        if self._correlation is None:
+            return reference_weights(self.kernel, self.rows, self.nugget, queries, neighbors)
+        return compiled_weights(self._correlation, self.points, self.nugget, points, neighbors)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_nearest": None}  # found again when it is needed

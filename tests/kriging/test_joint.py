@@ -1,0 +1,105 @@
+import numba
+import numpy as np
+import pytest
+
+import zonal
+from zonal.kriging import joint as joint_module
+from zonal.kriging.joint import fit_joint, whitened_gram
+from zonal.kriging.locations import locate
+from zonal.kriging.process import LocalProcess
+
+RNG = np.random.default_rng(0)
+X, QUERIES = RNG.standard_normal((150, 2)), RNG.standard_normal((40, 2))
+Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 1] ** 2])
+Y += 0.1 * RNG.standard_normal(Y.shape)
+WEIGHT = RNG.uniform(0.5, 2, len(X))
+KERNEL, NOISE, RATIO = zonal.Matern(0.5, [0.5, 0.8]), 0.1, 2.0
+PROJECTION = RNG.standard_normal((2, 6))
+
+
+def features(rows):
+    return np.cos(rows @ PROJECTION)
+
+
+def dense(queries=QUERIES):
+    """The generalized least squares and kriging of all rows, from n × n matrices."""
+    Z, ones = features(X), np.ones((len(X), 1))
+    local = KERNEL(X) + np.diag(NOISE / WEIGHT)
+    inverse = np.linalg.inv(local)
+    design = np.hstack([ones, Z])
+    penalty = np.diag([0.0] + [1 / RATIO] * 6)
+    covariance = np.linalg.inv(design.T @ inverse @ design + penalty)
+    coef = covariance @ design.T @ inverse @ Y
+    across = KERNEL(queries, X) @ inverse
+    own = np.hstack([np.ones((len(queries), 1)), features(queries)])
+    mean = own @ coef + across @ (Y - design @ coef)
+    contrast = own - across @ design
+    variance = 1 - (across * KERNEL(queries, X)).sum(axis=1)
+    variance += np.einsum("ij,jk,ik->i", contrast, covariance, contrast)
+    return coef, mean, variance
+
+
+def fitted(n_neighbors, fit_neighbors=None):
+    locations = locate(X, Y, WEIGHT)
+    process = LocalProcess(locations.rows, locations.weight, KERNEL, NOISE, n_neighbors)
+    return fit_joint(locations, features, process, RATIO, fit_neighbors)
+
+
+def test_all_neighbours_are_generalized_least_squares():
+    coef, mean, variance = dense()
+    model = fitted(150)
+    np.testing.assert_allclose(model.found.mean, coef[0], atol=1e-8)
+    np.testing.assert_allclose(model.found.coef, coef[1:], atol=1e-8)
+    predicted, std = model.predict(QUERIES, return_std=True)
+    np.testing.assert_allclose(predicted, mean, atol=1e-8)
+    np.testing.assert_allclose(std**2, variance[:, None] * model.found.scale, atol=1e-8)
+    assert model.predict(QUERIES)[1] is None
+
+
+def test_a_few_neighbours_are_close():
+    _, mean, variance = dense()
+    predicted, std = fitted(30).predict(QUERIES, return_std=True)
+    sd = np.sqrt(variance)[:, None] * Y.std(axis=0)
+    assert np.abs((predicted - mean) / sd).max() < 0.1
+    other, _ = fitted(30, 15).predict(QUERIES)
+    assert 0 < np.abs((other - predicted) / sd).max() < 0.1
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    locations = locate(X, Y, WEIGHT)
+    process = LocalProcess(locations.rows, locations.weight, KERNEL, NOISE, 10)
+    whitening = process.whitening()
+    columns = np.column_stack([np.ones(150), locations.targets, features(locations.rows)])
+    whitened = whitening.apply(columns)
+    whole = fitted(10).predict(QUERIES, return_std=True)
+    monkeypatch.setattr(joint_module, "BLOCK", 16)
+    gram = whitened_gram(whitening, locations, features, process.points)
+    np.testing.assert_allclose(gram, whitened.T @ whitened, atol=1e-9)
+    for one, other in zip(fitted(10).predict(QUERIES, return_std=True), whole, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_whitening_makes_independent_rows(dtype):
+    """W (K + noise) Wᵀ = I for the exact factor, by applying it twice."""
+    locations = locate(X, Y, WEIGHT)
+    process = LocalProcess(locations.rows, locations.weight, KERNEL, NOISE, 150)
+    covariance = KERNEL(locations.rows) + np.diag(NOISE / locations.weight)
+    whitening = process.whitening()
+    half = whitening.apply(covariance.astype(dtype))
+    assert half.dtype == dtype
+    identity = whitening.apply(np.ascontiguousarray(half.T))
+    tolerance = {np.float32: 1e-4, np.float64: 1e-11}[dtype]
+    np.testing.assert_allclose(identity, np.eye(150), atol=tolerance)
+
+
+def test_threads_do_not_matter():
+    one, several = [], []
+    before = numba.get_num_threads()
+    for count, results in ((1, one), (before, several)):
+        numba.set_num_threads(count)
+        model = fitted(20)
+        results.extend([model.found.coef, model.predict(QUERIES)[0]])
+    numba.set_num_threads(before)
+    for left, right in zip(one, several, strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-12)

@@ -1,0 +1,224 @@
+import numba
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process import kernels as sklearn_kernels
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import zonal
+
+RNG = np.random.default_rng(0)
+X, QUERIES = RNG.standard_normal((150, 2)), RNG.standard_normal((40, 2))
+y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * RNG.standard_normal(150)
+Y = np.column_stack([y, 1000 + X[:, 1] ** 2])
+KERNEL = zonal.Matern(1.5, [0.5, 0.8])
+
+
+@parametrize_with_checks([zonal.NeighborKriging(), zonal.NeighborKriging("gaussian", 4)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+@pytest.mark.parametrize("m", [149, 150, 1000])
+def test_all_neighbours_are_the_gaussian_process(noise, m):
+    model = zonal.NeighborKriging(KERNEL, m, noise=noise).fit(X, y)
+    inverse = np.linalg.inv(KERNEL(X) + noise * np.eye(150))
+    ones = np.ones(150)
+    mean = (ones @ inverse @ y) / (ones @ inverse @ ones)
+    np.testing.assert_allclose(model.mean_, mean, atol=1e-7)
+    scale = (y - mean) @ inverse @ (y - mean) / 150
+    np.testing.assert_allclose(model.scale_, scale, rtol=1e-7)
+    expected = multivariate_normal(mean * ones, scale * (KERNEL(X) + noise * np.eye(150)))
+    np.testing.assert_allclose(model.log_evidence_, expected.logpdf(y), rtol=1e-7)
+    if m < 150:
+        return
+    # scikit-learn's has no mean, which also adds to the variance.
+    kernel = scale * sklearn_kernels.Matern([0.5, 0.8], nu=1.5)
+    peer = GaussianProcessRegressor(kernel, alpha=scale * noise + 1e-14, optimizer=None)
+    expected_mean, expected_std = peer.fit(X, y - mean).predict(QUERIES, return_std=True)
+    rest = 1 - KERNEL(QUERIES, X) @ inverse @ ones
+    expected_std = np.sqrt(expected_std**2 + scale * rest**2 / (ones @ inverse @ ones))
+    found, std = model.predict(QUERIES, return_std=True)
+    np.testing.assert_allclose(found, expected_mean + mean, atol=1e-7)
+    np.testing.assert_allclose(std, expected_std, atol=1e-7)
+
+
+def test_any_kernel():
+    kernel = zonal.Matern(0.8, 0.5) + 0.1 * zonal.Polynomial(degree=1)
+    model = zonal.NeighborKriging(kernel, 150, noise=0.05).fit(X, y)
+    system = kernel(X) + 0.05 * np.eye(150)
+    expected = model.mean_ + kernel(QUERIES, X) @ np.linalg.solve(system, y - model.mean_)
+    np.testing.assert_allclose(model.predict(QUERIES), expected, atol=1e-7)
+    assert zonal.NeighborKriging(kernel, 8).fit(X, y).noise_ > 0
+
+
+def test_names_and_median():
+    model = zonal.NeighborKriging("laplacian", 8).fit(X, y)
+    assert model.kernel_.length_scale == zonal.Laplacian("median").resolve(X).length_scale
+    assert isinstance(model.kernel_, zonal.Laplacian)
+
+
+def test_several_targets_share_the_weights():
+    both = zonal.NeighborKriging(KERNEL, 20, noise=0.1).fit(X, Y)
+    mean, std = both.predict(QUERIES, return_std=True)
+    evidence = 0.0
+    for t in range(2):
+        one = zonal.NeighborKriging(KERNEL, 20, noise=0.1).fit(X, Y[:, t])
+        single_mean, single_std = one.predict(QUERIES, return_std=True)
+        np.testing.assert_allclose(mean[:, t], single_mean, rtol=1e-10)
+        np.testing.assert_allclose(std[:, t], single_std, rtol=1e-8)
+        evidence += one.log_evidence_
+    np.testing.assert_allclose(both.log_evidence_, evidence, rtol=1e-8)
+    assert both.scale_.shape == both.mean_.shape == (2,)
+
+
+@pytest.mark.parametrize("kernel", ["auto", KERNEL])
+def test_weights_are_repeated_rows(kernel):
+    weight = RNG.integers(0, 4, 150)
+    times = np.repeat(np.arange(150), weight)
+    noisy = y[times] + 0.0
+    weighted = zonal.NeighborKriging(kernel, 16).fit(X, y, sample_weight=weight)
+    repeated = zonal.NeighborKriging(kernel, 16).fit(X[times], noisy)
+    np.testing.assert_allclose(weighted.noise_, repeated.noise_, rtol=1e-6)
+    np.testing.assert_allclose(weighted.log_evidence_, repeated.log_evidence_, rtol=1e-9)
+    np.testing.assert_allclose(weighted.predict(QUERIES), repeated.predict(QUERIES), atol=1e-8)
+
+
+def test_repeated_places_tell_the_noise():
+    places = RNG.standard_normal((200, 2))
+    rows = np.concatenate([places] * 5)
+    values = np.sin(3 * rows[:, 0]) + 0.3 * RNG.standard_normal(1000)
+    model = zonal.NeighborKriging().fit(rows, values)
+    # From 800 degrees of freedom within places, and more between: 5 % is the standard error.
+    assert abs(model.noise_ * model.scale_ / 0.09 - 1) < 4 * 0.05
+    truth = np.sin(3 * QUERIES[:, 0])
+    assert np.mean((model.predict(QUERIES) - truth) ** 2) < 0.09
+
+
+def test_order_and_threads_do_not_matter():
+    before = numba.get_num_threads()
+    model = zonal.NeighborKriging(n_neighbors=10).fit(X, Y)
+    shuffle = RNG.permutation(150)
+    numba.set_num_threads(1)
+    other = zonal.NeighborKriging(n_neighbors=10).fit(X[shuffle], Y[shuffle])
+    np.testing.assert_allclose(other.predict(QUERIES), model.predict(QUERIES), rtol=1e-10)
+    np.testing.assert_allclose(other.log_evidence_, model.log_evidence_, rtol=1e-10)
+    numba.set_num_threads(before)
+    seeded = zonal.NeighborKriging(KERNEL, 10, noise=0.1, random_state=1).fit(X, y)
+    plain = zonal.NeighborKriging(KERNEL, 10, noise=0.1).fit(X, y)
+    assert seeded.log_evidence_ != plain.log_evidence_
+    np.testing.assert_allclose(seeded.predict(QUERIES), plain.predict(QUERIES), atol=0.02)
+
+
+def test_without_noise_it_interpolates():
+    model = zonal.NeighborKriging(zonal.Gaussian(1.0), 20, noise=0).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    np.testing.assert_allclose(mean, y, atol=1e-4)
+    assert (std < 1e-4 * np.sqrt(model.scale_)).all()
+    twice = zonal.NeighborKriging(KERNEL, 20, noise=0)
+    twice.fit(np.concatenate([X, X]), np.concatenate([y, y + 1]))
+    np.testing.assert_allclose(twice.predict(X), y + 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["auto", KERNEL, zonal.Polynomial()])
+def test_small_and_degenerate_data(kernel):
+    one = zonal.NeighborKriging(kernel).fit(X[:1], y[:1])
+    np.testing.assert_allclose(one.predict(QUERIES), y[0], atol=1e-9)
+    assert one.n_neighbors_ == 1
+    for rows, targets in (
+        (X[:2], y[:2]),
+        (X, np.full(150, 7.0)),
+        (np.ones((20, 2)), y[:20]),
+        (np.column_stack([X[:, 0], np.ones(150)]), y),
+    ):
+        model = zonal.NeighborKriging(kernel).fit(rows, targets)
+        mean, std = model.predict(rows[:10], return_std=True)
+        assert np.isfinite(mean).all()
+        assert np.isfinite(std).all()
+    np.testing.assert_allclose(
+        zonal.NeighborKriging(kernel).fit(X, np.full(150, 7.0)).predict(QUERIES), 7.0, atol=1e-9
+    )
+
+
+def test_a_constant_column_changes_nothing():
+    wide = zonal.NeighborKriging().fit(np.column_stack([X, np.full(150, 5.0)]), y)
+    plain = zonal.NeighborKriging().fit(X, y)
+    found = wide.predict(np.column_stack([QUERIES, np.full(40, 5.0)]))
+    # The starts differ, and both stop where the evidence is flat; the noise is 0.1.
+    assert np.abs(found - plain.predict(QUERIES)).max() < 0.1
+
+
+def test_one_column_and_many():
+    rows = RNG.uniform(0, 10, (400, 1))
+    values = np.sin(3 * rows[:, 0])
+    assert (
+        zonal.NeighborKriging().fit(rows[:300], values[:300]).score(rows[300:], values[300:])
+        > 0.999
+    )
+    wide = np.column_stack([rows, RNG.standard_normal((400, 19))])
+    model = zonal.NeighborKriging().fit(wide[:300], values[:300])
+    assert model.score(wide[300:], values[300:]) > 0.5
+    assert np.argmin(model.kernel_.length_scale / wide.std(axis=0)) == 0
+
+
+def test_float32_stays():
+    model = zonal.NeighborKriging(KERNEL, noise=0.1).fit(X.astype(np.float32), y)
+    mean, std = model.predict(QUERIES.astype(np.float32), return_std=True)
+    assert mean.dtype == std.dtype == np.float32
+    exact = zonal.NeighborKriging(KERNEL, noise=0.1).fit(X, y).predict(QUERIES)
+    np.testing.assert_allclose(mean, exact, atol=1e-5)
+
+
+def test_many_rows_are_judged_by_some(monkeypatch):
+    whole = zonal.NeighborKriging(KERNEL, 10, noise=0.1).fit(X, y)
+    monkeypatch.setattr("zonal.learners.neighbor_kriging.JUDGED_ROWS", 75)
+    half = zonal.NeighborKriging(KERNEL, 10, noise=0.1).fit(X, y)
+    # Terms of a Gaussian log density have a variance near 1/2 about their mean.
+    assert abs(whole.log_evidence_ - half.log_evidence_) < 4 * 150 * np.sqrt(0.5 / 75)
+    assert abs(np.log(whole.scale_ / half.scale_)) < 4 * np.sqrt(2 / 75)
+
+
+@pytest.mark.parametrize("kernel", ["auto", KERNEL])
+def test_save_and_load(tmp_path, kernel):
+    model = zonal.NeighborKriging(kernel, 8).fit(X, Y)
+    expected = model.predict(QUERIES, return_std=True)
+    zonal.save(model, tmp_path / "model.zonal")
+    found = zonal.load(tmp_path / "model.zonal").predict(QUERIES, return_std=True)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"noise": -1.0}, "noise=-1.0"),
+        ({"noise": "cv"}, "noise='cv'"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"kernel": "unknown"}, "kernel='unknown'"),
+        ({"kernel": zonal.Matern(1.5, [1.0, 1.0, 1.0])}, "has 3 entries"),
+    ],
+)
+def test_errors(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        zonal.NeighborKriging(**parameters).fit(X, y)
+
+
+def test_weights_of_zero():
+    with pytest.raises(ValueError, match="All sample weights are zero"):
+        zonal.NeighborKriging().fit(X, y, sample_weight=np.zeros(150))
+
+
+def test_sphere_with_time():
+    rng = np.random.default_rng(0)
+    place = zonal.datasets.to_sphere(
+        np.degrees(np.arcsin(rng.uniform(-1, 1, 3000))), rng.uniform(-180, 180, 3000)
+    )
+    month = rng.integers(1, 13, 3000)
+    values = np.sin(8 * place[:, 0]) * place[:, 2] + 0.1 * month
+    rows = np.column_stack([place, month])
+    model = zonal.NeighborKriging().fit(rows[:2500], values[:2500])
+    assert model.score(rows[2500:], values[2500:]) > 0.99
+    scales = model.kernel_.length_scale
+    np.testing.assert_allclose(scales[:3], scales[0])
