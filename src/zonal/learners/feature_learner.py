@@ -155,7 +155,11 @@ class MomentLearner(FeatureLearner):
         sample = survey.sample
         Y = self._targets(sample.y, _num_samples(sample.X))
         self._learn_features(survey, Y if Y.shape[1] else None)
-        self._shift_ = start_of_moments(FeatureSpace(self.features_, 0), sample.X, Y)
+        self._start_sums(sample.X, Y)
+
+    def _start_sums(self, X: Any, Y: Array) -> None:
+        """Learn the number of columns, and what moments are taken about."""
+        self._shift_ = start_of_moments(FeatureSpace(self.features_, 0), X, Y)
         self.n_columns_ = len(self._shift_) - Y.shape[1]
 
     def _sums(self, block: Block) -> list[Moments]:

@@ -170,15 +170,8 @@ class _Chooser:
         scouts = search.scout()
         alone = self._alone(self.trials, None)
         metric = search.learn_metric(self.y)
-        in_metric = None
-        if metric is not None:
-            rows = metric.transform(self.trials.rows)
-            mapped = Trials(
-                rows, self.trials.targets, self.trials.weights, self.trials.splits,
-                self.local.n_neighbors,
-            )  # fmt: skip
-            in_metric = self._alone(mapped, metric)
-        locals_ = [one for one in (alone, in_metric) if one is not None]
+        mapped = self.trials.mapped(metric)
+        locals_ = [alone] if metric is None else [alone, self._alone(mapped, metric)]
         best_local = min(locals_, key=lambda one: one.trial.error)
         trials = self.trials if best_local.metric is None else mapped
         contenders = []
@@ -215,11 +208,7 @@ class _Chooser:
             metric, best, error = search.try_metric(metric, best, error)
         best = search.refine(best, error)
         features = search.fitted(best)
-        trials = self.trials
-        if metric is not None:
-            trials = Trials(
-                metric.transform(trials.rows), trials.targets, trials.weights, trials.splits
-            )
+        trials = self.trials.mapped(metric)
         found = _Contender(trials.of_features(features), metric, features, best.map, best)
         self._record(found)
         return found
@@ -238,10 +227,10 @@ class _Chooser:
             map_ = self.search.fitted_in(candidate, LONG_COLUMNS, local.metric)
             maps.append((map_, name, candidate))
         found = []
-        for map_, name, candidate in maps:
+        for map_, name, origin in maps:
             n_columns = len(map_.get_feature_names_out())
             trial = trials.beside(map_.transform, n_columns, local.trial.found)
-            found.append(_Contender(trial, local.metric, map_, name, candidate))
+            found.append(_Contender(trial, local.metric, map_, name, origin))
             self._record(found[-1])
         return found
 
@@ -258,10 +247,7 @@ class _Chooser:
         found = best.trial.found
         if found is None or self.local.n_neighbors >= GAP_NEIGHBORS:
             return best
-        trials = self.trials
-        if best.metric is not None:
-            rows = best.metric.transform(trials.rows)
-            trials = Trials(rows, trials.targets, trials.weights, trials.splits)
+        trials = self.trials.mapped(best.metric)
         options: dict[str, Any] = {"n_neighbors": GAP_NEIGHBORS}
         if best.features is not None:
             options["features"] = best.features.transform

@@ -19,11 +19,12 @@ from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
+from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
-from ..rows import Block
+from ..rows import Block, sample_rows
 
-__all__ = ["Split", "Trial", "Trials", "preferred"]
+__all__ = ["Split", "Trial", "Trials", "preferred", "splits_of"]
 
 # Numbers of features in the sample that finds the parameters of a joint model.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 23, 50_000
@@ -40,6 +41,29 @@ class Split(NamedTuple):
 
     train: npt.NDArray[np.intp]
     queries: npt.NDArray[np.intp]
+
+
+def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -> list[Split]:
+    """Return the splits of a splitter, with at most so many queries in all.
+
+    Parameters
+    ----------
+    plan : Splits
+        Groups of rows, and splits in terms of these.
+    counting : ndarray of int
+        Rows of positive weight.
+    most : int
+        Queries, drawn by a hash of the row numbers.
+    """
+    found = []
+    for split in plan.splits:
+        train, test = (
+            counting[np.isin(plan.labels[counting], part)] for part in (split.train, split.test)
+        )
+        few = sample_rows(len(test), max(most // len(plan.splits), 1))
+        if len(train) and len(test):
+            found.append(Split(train, test[few]))
+    return found
 
 
 @dataclass(frozen=True)
@@ -113,6 +137,13 @@ class Trials:
         found = joint_parameters(locations, features(locations.rows[:n_sample]), start)
         losses = self.losses(found, features, n_columns)
         return Trial(losses, time.perf_counter() - begin, found)
+
+    def mapped(self, metric: Any) -> "Trials":
+        """Return the same trials in the columns of a learned metric; None: these."""
+        if metric is None:
+            return self
+        rows = metric.transform(self.rows)
+        return Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
 
     def locations(self, split: int) -> Locations:
         """Return the distinct training rows of a split, in random order."""
