@@ -62,7 +62,7 @@ def test_all_neighbours_give_the_exact_evidence(kernel, width):
     near = sample.neighbors(PARAMETERS, len(sample) - 1)
     found = evaluate(sample, of_kernel(kernel), PARAMETERS, near).found
     times = np.repeat(np.arange(len(X)), WEIGHT.astype(int))
-    rows, targets = X[times], Y[times] - sample_mean(Y)
+    rows, targets = X[times], standardized(Y)[times]
     scales = np.exp(PARAMETERS.log_scales)[GROUPS]
     features = np.cos(rows @ np.random.default_rng(1).standard_normal((3, width)))
     covariance = kernel(rows / scales) + 0.2 * np.eye(len(rows)) + 1.5 * features @ features.T
@@ -78,13 +78,14 @@ def test_all_neighbours_give_the_exact_evidence(kernel, width):
     np.testing.assert_allclose(found.log_evidence, total, rtol=1e-8)
 
 
-def sample_mean(targets):
-    """What `Sample.of` subtracts."""
-    return locate(X, targets, WEIGHT).targets.mean(axis=0)
+def standardized(targets):
+    """What `Sample.of` makes of targets."""
+    means = locate(X, targets, WEIGHT).targets
+    return (targets - means.mean(axis=0)) / means.std(axis=0)
 
 
 def test_zero_mean_equals_scikit_learn():
-    rows, y = X[:50], Y[:50, :1] - Y[:50, :1].mean()
+    rows, y = X[:50], (Y[:50, :1] - Y[:50, :1].mean()) / Y[:50, :1].std()
     found = locate(rows, y)
     sample = Sample.of(found, np.zeros(3), np.ones(3), GROUPS)
     sample = Sample(**(sample.__dict__ | {"center": False}))

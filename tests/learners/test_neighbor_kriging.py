@@ -232,3 +232,11 @@ def test_copies_do_not_pass_for_exact_observations():
     copied = zonal.NeighborKriging(KERNEL, 20)
     copied.fit(np.concatenate([X, X[:30]]), np.concatenate([values, values[:30]]))
     assert 0.5 < copied.noise_ / plain.noise_ < 2
+
+
+@pytest.mark.parametrize("unit", [2.0**-300, 2.0**300])  # which round nothing
+def test_units_of_targets_do_not_matter(unit):
+    plain = zonal.NeighborKriging(n_neighbors=10).fit(X, y)
+    other = zonal.NeighborKriging(n_neighbors=10).fit(X, unit * y)
+    np.testing.assert_allclose(other.predict(QUERIES) / unit, plain.predict(QUERIES), rtol=1e-6)
+    np.testing.assert_allclose(other.scale_ / unit**2, plain.scale_, rtol=1e-6)

@@ -11,6 +11,7 @@ from numba import njit
 from scipy.optimize import minimize
 
 from .._typing import Array, FloatArray
+from ..engines import ordered_map
 from .correlation import Correlation
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
@@ -25,6 +26,7 @@ LOG_SCALE = np.log(1e-4), np.log(1e3)
 LOG_NOISE = np.log(1e-8), np.log(1e4)
 # Neighbours are found anew where the last ones let the evidence of a row grow by more than this.
 SMALL_GAIN = 2e-3
+BLOCK = 2048
 LOG_RATIO = np.log(1e-6), np.log(1e6)
 
 
@@ -71,7 +73,7 @@ class Sample:
     groups : ndarray of shape (d,)
         Columns of one number share a length scale.
     targets, weight, within
-        As in `Locations`.
+        As in `Locations`, with targets of mean zero and variance one.
     judged : ndarray of shape (s,)
         The rows whose terms are summed, increasing.
     features : ndarray of shape (n, D)
@@ -98,16 +100,18 @@ class Sample:
         groups: npt.NDArray[np.intp],
         features: Array | None = None,
     ) -> "Sample":
-        """Take locations with columns in units of their spread."""
+        """Take locations with columns in units of their spread, and targets of unit variance."""
         points = (np.asarray(locations.rows, np.float64) - center) / spread
+        targets = locations.targets - locations.targets.mean(axis=0)
+        unit = targets.std(axis=0)
+        unit[unit == 0] = 1.0
         empty = np.empty((len(points), 0))
         return cls(
             points,
             groups,
-            # Sums of squares cancel where targets are far from zero.
-            locations.targets - locations.targets.mean(axis=0),
+            targets / unit,
             locations.weight,
-            locations.within,
+            locations.within / unit**2,
             np.arange(len(points), dtype=np.int32),
             empty if features is None else np.asarray(features, np.float64),
         )
@@ -202,7 +206,7 @@ def gradient(
         pulled = whitened @ found.covariance
         by_variance += n_targets * np.einsum("ij,ij->i", whitened, pulled)
         left, right = np.hstack([left, n_targets * pulled]), np.hstack([right, sample.features])
-    by_weights = _pairs(left, right, whitening.neighbors)
+    by_weights = _pair_products(left, right, whitening.neighbors)
     by_weights /= np.sqrt(whitening.variance)[:, None]
     by_columns, by_noise = compiled_gradient(
         correlation,
@@ -218,10 +222,22 @@ def gradient(
     return np.concatenate([by_groups, [by_noise + found.by_log_noise, found.by_log_ratio]])
 
 
-@njit(nogil=True, cache=True, fastmath=True)
-def _pairs(left, right, neighbors):  # type: ignore[no-untyped-def]
-    """⟨left_i, right_j⟩ for the neighbours j of each row i: [n, m], zero for none."""
+def _pair_products(left: FloatArray, right: FloatArray, neighbors: Indices) -> FloatArray:
+    """⟨left_i, right_j⟩ for the neighbours j of each row i: [s, m], zero for none."""
     out = np.zeros(neighbors.shape)
+
+    def run(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        _pairs(left[part], right, neighbors[part], out[part])
+
+    for _ in ordered_map(run, range(0, len(out), BLOCK)):
+        pass
+    return out
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _pairs(left, right, neighbors, out):  # type: ignore[no-untyped-def]
+    """IN: all but the last, for a block of rows. OUT: products for each neighbour."""
     for i in range(len(neighbors)):
         for k in range(neighbors.shape[1]):
             j = neighbors[i, k]
@@ -230,7 +246,6 @@ def _pairs(left, right, neighbors):  # type: ignore[no-untyped-def]
                 for c in range(left.shape[1]):
                     total += left[i, c] * right[j, c]
                 out[i, k] = total
-    return out
 
 
 def maximize(

@@ -27,6 +27,8 @@ from .._typing import FloatArray
 
 __all__ = ["Marginal", "Observed", "marginal"]
 
+SMALLEST = 1e-300
+
 
 @dataclass(frozen=True)
 class Observed:
@@ -153,7 +155,7 @@ def marginal(
     centred = np.diag(gram)[y] - mean * (2 * gram[0, y] - gram[0, 0] * mean)
     squares = np.maximum(centred - (cross * coef).sum(axis=0), 0.0) + observed.squares()
     # Constant targets have no scale: anything small keeps the logarithm finite.
-    scale = np.maximum(squares / observed.total, 1e-30 * (1.0 + np.abs(mean)) ** 2)
+    scale = np.maximum(squares / observed.total, SMALLEST)
     value = observed.total * (np.log(2 * math.pi * scale) + 1).sum()
     value += n_targets * (observed.log_constant() + log_determinant)
     explained = width - np.trace(covariance) / ratio

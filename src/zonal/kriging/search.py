@@ -17,7 +17,7 @@ from .neighbors import earlier_neighbors
 from .weights import local_matrices, solve_matrices
 from .whitening import Whitening
 
-__all__ = ["Found", "column_groups", "find_noise", "find_parameters"]
+__all__ = ["Found", "column_groups", "compress", "find_noise", "find_parameters"]
 
 #: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
 SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
@@ -35,6 +35,9 @@ _FAMILIES = {
     1.5: Correlation(MATERN_32),
     2.5: Correlation(MATERN_52),
 }
+# Features are compressed if there are more than the first number, to at most the second, or to
+# what holds all but this share of their squares.
+SMALL_WIDTH, MOST_FEATURES, LEFT_OUT = 32, 256, 1e-4
 # Kernels whose evidence a row is that close are both polished.
 TIE = 0.01
 # A kernel without compiled form is judged by fewer rows.
@@ -63,7 +66,7 @@ class Found:
     ratio : float
         τ, the variance of the coefficients of features, relative to the kernel.
     log_evidence : float
-        Of the sample.
+        Of the sample, with targets of unit variance.
     """
 
     kernel: Kernel
@@ -151,13 +154,13 @@ def find_parameters(
         eta = find_noise(head, kernel, n_neighbors) if noise is None else noise
         return Found(kernel, eta, 1.0, math.nan)
     units = _Units.of(head.rows, given)
-    sample = Sample.of(head, units.center, units.spread, units.groups, features)
+    reduced = None if features is None else compress(features)
+    sample = Sample.of(head, units.center, units.spread, units.groups, reduced)
     free = np.concatenate(
         [np.full(units.n_groups, kernel is None), [noise is None, features is not None]]
     )
-    log_noise = (
-        math.log(NOISE_START) if noise is None else (math.log(noise) if noise > 0 else -math.inf)
-    )
+    start = NOISE_START if noise is None else noise
+    log_noise = math.log(start) if start > 0 else -math.inf
     if given is not None:
         correlations = [given]
         starts = [Parameters(np.zeros(units.n_groups), log_noise)]
@@ -165,7 +168,7 @@ def find_parameters(
         correlations = [_FAMILIES[nu] for nu in smoothness]
         starts = units.starts(log_noise)
     climber = _Climber(sample, free, n_neighbors, verbose)
-    best = _rounds(climber, correlations, starts)
+    best = _rounds(climber, correlations, starts, _has_signal(head.targets))
     scales = np.exp(best.parameters.log_scales)[units.groups] * units.spread
     chosen = kernel if kernel is not None else _matern(best.correlation, scales)
     noise, ratio = (math.exp(value) for value in best.parameters.vector()[-2:])
@@ -201,12 +204,15 @@ class _Climber:
 
 
 def _rounds(
-    climber: _Climber, correlations: list[Correlation], starts: list[Parameters]
+    climber: _Climber,
+    correlations: list[Correlation],
+    starts: list[Parameters],
+    has_signal: bool,
 ) -> Candidate:
     """Find a start with the middle kernel, compare the kernels from there, polish the best."""
     middle = correlations[len(correlations) // 2]
-    if not _has_signal(climber.sample.targets):
-        return Candidate(middle, starts[0], math.nan)
+    if not has_signal:
+        return Candidate(middle, starts[0])
     found = max((climber.climb(0, Candidate(middle, start)) for start in starts), key=_value)
     first = [Candidate(correlation, found.parameters) for correlation in correlations]
     if len(first) > 1:
@@ -254,6 +260,21 @@ def _matern(correlation: Correlation, scales: FloatArray) -> Kernel:
     return Matern(nu, scales)
 
 
+def compress(features: Array) -> FloatArray:
+    """Fewer columns Z' with Z'Z'ᵀ ≈ ZZᵀ, which is all that the evidence depends on.
+
+    The leading principal components about zero, for at most `LEFT_OUT` of the trace or as many as
+    `MOST_FEATURES`. What is left out is for the local part to explain.
+    """
+    Z = np.asarray(features, np.float64)
+    if Z.shape[1] <= SMALL_WIDTH:
+        return Z
+    values, vectors = np.linalg.eigh(Z.T @ Z)
+    missing = np.cumsum(np.maximum(values, 0.0))
+    n_dropped = int(np.searchsorted(missing, LEFT_OUT * missing[-1]))
+    return Z @ vectors[:, max(n_dropped, Z.shape[1] - MOST_FEATURES) :]
+
+
 def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
     """η by evidence for a kernel without compiled form, on few rows and without gradients."""
     head = locations.head(SLOW_ROWS)
@@ -281,4 +302,5 @@ def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
 
 def _has_signal(targets: FloatArray) -> bool:
     """Whether there is anything to learn parameters from."""
-    return len(targets) >= 3 and bool(np.ptp(targets, axis=0).max() > 0)
+    varies = np.ptp(targets, axis=0) > 1e-12 * np.abs(targets).max(axis=0)
+    return len(targets) >= 3 and bool(varies.any())
