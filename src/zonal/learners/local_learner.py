@@ -236,7 +236,7 @@ class LocalLearner(MomentLearner):
         solution = self._solution
         if not isinstance(solution, LocalSolution):
             return None
-        return NeighborKriging.of(solution.joint, self._single_target())
+        return NeighborKriging.of(solution, self._single_target())
 
     def _single_target(self) -> bool:
         return bool(getattr(self, "_single_", False))

@@ -1,7 +1,7 @@
 """A fitted model with a local part: what it predicts, and how sure it is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,22 @@ class LocalSolution:
     def intercept(self) -> FloatArray:
         """The constant: [n_targets]."""
         return self.joint.found.mean + self.offset
+
+    def without_features(self) -> "LocalSolution":
+        """Return the local part alone, of what the mean and the features leave."""
+        joint, n_targets = self.joint, len(self.offset)
+        found = replace(
+            joint.found,
+            mean=np.zeros(n_targets),
+            coef=np.zeros((0, n_targets)),
+            mean_variance=0.0,
+            mean_pull=np.zeros(0),
+            covariance=np.zeros((0, 0)),
+        )
+        if not len(joint.found.coef):  # nothing but a mean, which stays
+            return self
+        local = Joint(joint.process, found, joint.residual)
+        return LocalSolution(local, np.zeros(n_targets), self.found)
 
     def predict(
         self, rows: Array, features: Callable[[Array], Array] | None, return_std: bool = False
