@@ -43,17 +43,18 @@ SIGNATURES = {
     "GeneralizedZonalKernel.expand": "(self, dim, max_degree=None, n_radial=None, "
     "radial_basis='taylor', radii=None, tol=1e-06)",
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
-    "budget=1024, random_state=None, verbose=False)",
+    "local='auto', budget=1024, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
-    "fit_intercept=True, budget=1024, random_state=None, verbose=False)",
+    "fit_intercept=True, local='auto', budget=1024, random_state=None, verbose=False)",
     "KernelKMeans": "(features='auto', n_clusters=8, *, n_init='auto', max_iter=300, tol=0.0001, "
     "budget=1024, random_state=None, verbose=False)",
     "KernelPCA": "(features='auto', n_components=2, *, budget=1024, random_state=None, "
     "verbose=False)",
     "KernelCCA": "(features='auto', n_components=2, alpha=0.001, *, budget=1024, "
     "random_state=None, verbose=False)",
-    "GaussianProcess": "(features='auto', noise='evidence', *, budget=1024, random_state=None, "
-    "verbose=False)",
+    "GaussianProcess": "(features='auto', noise='evidence', *, local='auto', budget=1024, "
+    "random_state=None, verbose=False)",
+    "KernelRidge.predict": "(self, X, return_std=False)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', random_state=None, "
     "verbose=False)",
     "NeighborKriging.fit": "(self, X, y, sample_weight=None)",
@@ -66,7 +67,7 @@ SIGNATURES = {
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",
-    "load": "(path, functions=None)",
+    "load": "(path, functions=None, trusted=())",
     "theory.harmonic_dimension": "(degree, dim)",
     "theory.gegenbauer": "(degree, dim, t)",
     "theory.statistical_dimension": "(K, lam, *, X=None, method='exact', n_probes=16, "

@@ -26,7 +26,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     Parameters
     ----------
-    features, alpha, alphas, cv, fit_intercept, budget, random_state, verbose
+    features, alpha, alphas, cv, fit_intercept, local, budget, random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
 
@@ -34,7 +34,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    features_, alpha_, cv_results_, moments_
+    features_, local_, alpha_, cv_results_, moments_
         As in `KernelRidge`.
 
     Notes

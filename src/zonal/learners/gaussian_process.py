@@ -14,7 +14,8 @@ from ..moments import Moments
 from ..moments.ridge import Eigen
 from ..rows import blockwise
 from ..rows.survey import Survey
-from .feature_learner import MomentLearner
+from .local_learner import LocalLearner
+from .local_solution import LocalSolution
 from .targets import check_numbers
 
 __all__ = ["GaussianProcess"]
@@ -89,7 +90,7 @@ class _Evidence:
         return _Posterior(mean, factor, noise, self.log_evidence(noise))
 
 
-class GaussianProcess(RegressorMixin, MomentLearner):
+class GaussianProcess(RegressorMixin, LocalLearner):
     r"""Gaussian process regression as Bayesian linear regression on features.
 
     .. math::
@@ -107,6 +108,10 @@ class GaussianProcess(RegressorMixin, MomentLearner):
     noise : float or "evidence", default="evidence"
         The variance σ² of the observations' noise. ``"evidence"`` maximises the evidence, from the
         moments alone.
+    local : "auto", NeighborKriging or None, default="auto"
+        The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
+        those of largest evidence, and the mean is a constant that is fitted along. ``"auto"`` is
+        none where `noise` is a number.
     budget, random_state, verbose
         As in `KernelRidge`.
 
@@ -145,12 +150,14 @@ class GaussianProcess(RegressorMixin, MomentLearner):
         features: Any = "auto",
         noise: float | str = "evidence",
         *,
+        local: Any = "auto",
         budget: int = 1024,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
         self.features = features
         self.noise = noise
+        self.local = local
         self.budget = budget
         self.random_state = random_state
         self.verbose = verbose
@@ -173,7 +180,13 @@ class GaussianProcess(RegressorMixin, MomentLearner):
         self._single_ = survey.sample.y.ndim == 1
         super()._learn(survey)
 
-    def _solve(self, sums: list[Moments]) -> _Posterior:
+    def _may_be_local(self) -> bool:
+        automatic = isinstance(self.local, str)
+        return super()._may_be_local() and not (automatic and not isinstance(self.noise, str))
+
+    def _solve(self, sums: Any) -> Any:
+        if self._is_local_:
+            return super()._solve(sums)
         evidence = _Evidence(sums[0])
         noise = evidence.best_noise() if self.noise == "evidence" else float(self.noise)
         return evidence.posterior(noise)
@@ -195,7 +208,11 @@ class GaussianProcess(RegressorMixin, MomentLearner):
         std : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Only if `return_std`; the same for every target.
         """
-        posterior: _Posterior = self._solution
+        posterior = self._solution
+        if isinstance(posterior, LocalSolution):
+            parts = self._predict_local(X, return_std)
+            found = [part[:, 0] if self._single_ else part for part in parts if part is not None]
+            return tuple(found) if return_std else found[0]
         X = self._check_rows(X, reset=False)
         n_targets = posterior.mean.shape[1]
 
@@ -226,6 +243,7 @@ class GaussianProcess(RegressorMixin, MomentLearner):
         -------
         ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
         """
+        self._check_gradient()
         gradient = self._space.gradient(self._check_rows(X, reset=False), self._solution.mean)
         return gradient[:, 0] if self._single_ else gradient
 
@@ -247,7 +265,12 @@ class GaussianProcess(RegressorMixin, MomentLearner):
             Their variance is that of `predict`; the part that the features leave out is drawn
             independently for each row.
         """
-        posterior: _Posterior = self._solution
+        posterior = self._solution
+        if isinstance(posterior, LocalSolution):
+            raise NotImplementedError(
+                "The model has a local part, of which no draws are made: fit with local=None, or "
+                "use the standard deviations of predict."
+            )
         X = self._check_rows(X, reset=False)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         width, n_targets = posterior.mean.shape
@@ -273,21 +296,29 @@ class GaussianProcess(RegressorMixin, MomentLearner):
                 f"noise={self.noise!r} must be 'evidence' or a positive number, the variance of "
                 "the observations' noise."
             )
+        super()._check_parameters()
 
     @property
     def noise_(self) -> float:
         """The variance σ² of the noise."""
-        return float(self._solution.noise)
+        solution = self._solution
+        if isinstance(solution, LocalSolution):
+            return float(solution.found.noise * solution.joint.found.scale.mean())
+        return float(solution.noise)
 
     @property
     def log_evidence_(self) -> float:
         """The log evidence at that noise."""
-        return float(self._solution.log_evidence)
+        solution = self._solution
+        if isinstance(solution, LocalSolution):
+            return float(solution.joint.found.log_evidence)
+        return float(solution.log_evidence)
 
     @property
     def coef_(self) -> FloatArray:
         """The posterior mean of the weights."""
-        coef = self._solution.mean.T
+        solution = self._solution
+        coef = (solution.coef if isinstance(solution, LocalSolution) else solution.mean).T
         return coef[0] if self._single_ else coef
 
     def __sklearn_tags__(self) -> Any:

@@ -236,7 +236,16 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         An integer assigns folds by a fixed hash of the row number, whatever the chunks. Splitters
         and index pairs work as in scikit-learn, e.g. blocks in space; in `fit` only.
     fit_intercept : bool, default=True
-        Whether β₀ is fitted, or zero.
+        Whether β₀ is fitted, or zero (with a local part it is always fitted).
+    local : "auto", NeighborKriging or None, default="auto"
+        The local part u of y(x) = z(x)ᵀβ + β₀ + u(x) + ε: a Gaussian process known by the nearest
+        rows, for what no D features can follow. The model then keeps its rows, and α is a ridge
+        on whitened features, by evidence unless it is a number. ``"auto"``: with
+        ``features="auto"`` chosen with everything else, by the error on rows that are held out of
+        all rows (with a splitter as `cv`: on its test rows); with given features none. A
+        `NeighborKriging`: that local part beside the features, in the columns that the feature
+        map itself sees (after the other steps of a pipeline). None: no local part.
+        ``features=None``: a constant and the local part alone.
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None
@@ -257,7 +266,9 @@ class KernelRidge(RegressorMixin, RidgeLearner):
     cv_results_ : dict
         ``alpha``, ``mean_test_mse``, ``std_test_mse`` and ``split<k>_test_mse``.
     moments_ : list of Moments
-        The sums over the rows seen, for each fold.
+        The sums over the rows seen, for each fold; empty with a local part.
+    local_ : NeighborKriging or None
+        The fitted local part, of what the features leave.
 
     Examples
     --------

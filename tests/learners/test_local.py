@@ -1,0 +1,249 @@
+"""Features and a local part together."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold
+from sklearn.neighbors import KNeighborsRegressor
+
+import zonal
+from zonal.rows import kept
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2, 2, (200, 2))
+Y = np.column_stack([np.sin(3 * X[:, 0]) + X[:, 1], X[:, 0] * X[:, 1]])
+Y += 0.1 * RNG.standard_normal(Y.shape)
+NEW = RNG.uniform(-2, 2, (50, 2))
+KERNEL, NOISE, ALPHA = zonal.Matern(0.5, [0.5, 0.8]), 0.1, 0.5
+
+
+def features():
+    return zonal.FourierFeatures(zonal.Gaussian(2.0), 10, random_state=0)
+
+
+def local(n_neighbors=200):
+    return zonal.NeighborKriging(KERNEL, n_neighbors, noise=NOISE)
+
+
+def model(n_neighbors=200):
+    return zonal.KernelRidge(features(), ALPHA, local=local(n_neighbors))
+
+
+def dense(weight=None):
+    """Generalized least squares and kriging on all rows, by n × n matrices."""
+    weight = np.ones(len(X)) if weight is None else weight
+    map_ = features().fit(X, sample_weight=weight)
+    design = np.column_stack([np.ones(len(X)), map_.transform(X)])
+    own = np.column_stack([np.ones(len(NEW)), map_.transform(NEW)])
+    inverse = np.linalg.inv(KERNEL(X) + np.diag(NOISE / weight))
+    penalty = np.diag([0.0] + [ALPHA] * map_.transform(X).shape[1])
+    covariance = np.linalg.inv(design.T @ inverse @ design + penalty)
+    coef = covariance @ design.T @ inverse @ Y
+    across = KERNEL(NEW, X) @ inverse
+    mean = own @ coef + across @ (Y - design @ coef)
+    contrast = own - across @ design
+    variance = 1 - (across * KERNEL(NEW, X)).sum(axis=1)
+    variance += np.einsum("ij,jk,ik->i", contrast, covariance, contrast)
+    left = Y - design @ coef
+    squares = np.einsum("it,ij,jt->t", left, inverse, left) + ALPHA * (coef[1:] ** 2).sum(axis=0)
+    return coef, mean, np.sqrt(variance[:, None] * squares / len(X))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_joint_solve_is_generalized_least_squares(weighted):
+    weight = RNG.uniform(0.5, 2, len(X)) if weighted else None
+    fitted = model().fit(X, Y, weight)
+    coef, mean, std = dense(weight)
+    np.testing.assert_allclose(fitted.intercept_, coef[0], rtol=1e-8)
+    np.testing.assert_allclose(fitted.coef_, coef[1:].T, rtol=0, atol=1e-8)
+    found = fitted.predict(NEW, return_std=True)
+    np.testing.assert_allclose(found[0], mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found[1], std, rtol=1e-8)
+    assert fitted.alpha_ == pytest.approx(ALPHA)
+
+
+def test_the_local_part_is_of_what_the_features_leave():
+    fitted = model().fit(X, Y[:, 0])
+    trend = fitted.features_.transform(NEW) @ fitted.coef_ + fitted.intercept_
+    np.testing.assert_allclose(trend + fitted.local_.predict(NEW), fitted.predict(NEW), atol=1e-10)
+    assert fitted.local_.noise_ == NOISE
+    assert fitted.moments_ == []
+    assert zonal.KernelRidge(features(), 1.0).fit(X, Y).local_ is None
+
+
+def test_without_features_it_is_kriging():
+    alone = zonal.NeighborKriging(KERNEL, 20, noise=NOISE)
+    expected = alone.fit(X, Y[:, 0]).predict(NEW, return_std=True)
+    found = zonal.KernelRidge(None, local=alone).fit(X, Y[:, 0]).predict(NEW, return_std=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def chunks():
+    for first in range(0, len(X), 60):
+        rows = slice(first, first + 60)
+        yield X[rows], Y[rows]
+
+
+def test_streams_chunks_dask_and_checkpoints_are_the_same(tmp_path):
+    da = pytest.importorskip("dask.array")
+    expected = model(20).fit(X, Y).predict(NEW, return_std=True)
+    parts = (da.from_array(X, chunks=(70, 2)), da.from_array(Y, chunks=(70, 2)))
+    # Features that learn nothing but the number of columns are the same for every first chunk.
+    for fitted in (
+        model(20).fit(chunks()),
+        model(20).fit(*parts),
+        model(20).fit(X, Y, checkpoint=tmp_path / "rows"),
+    ):
+        found = fitted.predict(NEW, return_std=True)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    added = model(20)
+    for rows, targets in chunks():
+        added.partial_fit(rows, targets)
+    np.testing.assert_allclose(added.predict(NEW), expected[0], rtol=1e-9, atol=1e-12)
+    lazy = fitted.predict(da.from_array(NEW, chunks=(20, 2)), return_std=True)
+    np.testing.assert_allclose(lazy[1].compute(), expected[1], rtol=1e-9)
+
+
+def test_parameters_stay_when_rows_are_added():
+    added = zonal.KernelRidge(None, local=zonal.NeighborKriging(n_neighbors=10))
+    added.partial_fit(X[:100], Y[:100, 0])
+    kernel = added.local_.kernel_
+    added.partial_fit(X[100:], Y[100:, 0])
+    assert added.n_rows_ == 200
+    np.testing.assert_array_equal(added.local_.kernel_.length_scale, kernel.length_scale)
+    near = added.predict(X[100:]) - Y[100:, 0]
+    assert np.square(near).mean() < 0.3 * Y[:, 0].var()
+
+
+def test_saving_keeps_every_bit(tmp_path):
+    pytest.importorskip("skops")
+    fitted = model(20).fit(X, Y[:, 0])
+    zonal.save(fitted, tmp_path / "model.zonal")
+    again = zonal.load(tmp_path / "model.zonal")
+    for one, other in zip(
+        again.predict(NEW, return_std=True), fitted.predict(NEW, return_std=True), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    light = fitted.without_sums()
+    np.testing.assert_array_equal(light.predict(NEW), fitted.predict(NEW))
+
+
+def test_float32_stays():
+    single = model(20).fit(X.astype(np.float32), Y[:, 0].astype(np.float32))
+    mean, std = single.predict(NEW.astype(np.float32), return_std=True)
+    assert mean.dtype == std.dtype == np.float32
+    expected = model(20).fit(X, Y[:, 0]).predict(NEW)
+    np.testing.assert_allclose(mean, expected, atol=2e-3)
+
+
+def rough(n_rows=900, dim=2):
+    """A field that is rough at small scales, on top of a trend."""
+    rows = RNG.uniform(0, 1, (n_rows, dim))
+    centres = np.random.default_rng(1).uniform(0, 1, (400, dim))
+    heights = np.random.default_rng(2).standard_normal((400, 1))
+    near = KNeighborsRegressor(1).fit(centres, heights).predict(rows)[:, 0]
+    return rows, near + 2 * rows[:, 0]
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    rows, y = rough(1500)
+    return rows, y, zonal.KernelRidge(budget=32, random_state=0).fit(rows[:1200], y[:1200])
+
+
+def test_the_choice_finds_the_local_part(chosen):
+    rows, y, fitted = chosen
+    table = fitted.selection_
+    assert fitted.local_ is not None
+    assert (table["local"] != "none").any()
+    assert table["chosen"].sum() == 1
+    error = np.square(fitted.predict(rows[1200:]) - y[1200:]).mean()
+    plain = zonal.KernelRidge(budget=32, random_state=0, local=None).fit(rows[:1200], y[:1200])
+    assert error < 0.7 * np.square(plain.predict(rows[1200:]) - y[1200:]).mean()
+    assert plain.local_ is None
+
+
+def test_units_and_order_do_not_matter(chosen):
+    rows, y, fitted = chosen
+    other = clone(fitted).fit(rows[:1200] * 100 + 7, 1000 * y[:1200] - 300)
+    expected = 1000 * fitted.predict(rows[1200:]) - 300
+    found = other.predict(rows[1200:] * 100 + 7)
+    # The climbs in other units end at parameters that differ in their last digits.
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3 * expected.std())
+
+
+def test_no_local_part_where_there_is_only_noise():
+    rows = np.random.default_rng(5).uniform(-2, 2, (1000, 2))
+    y = np.sin(rows[:, 0]) + 2 * np.random.default_rng(6).standard_normal(1000)
+    fitted = zonal.KernelRidge(budget=32, random_state=0).fit(rows[:800], y[:800])
+    plain = zonal.KernelRidge(budget=32, random_state=0, local=None).fit(rows[:800], y[:800])
+    truth = np.sin(rows[800:, 0])
+    errors = [np.square(one.predict(rows[800:]) - truth).mean() for one in (fitted, plain)]
+    # Beside the noise variance of 4, which every error on new rows contains.
+    assert errors[0] + 4 < 1.01 * (errors[1] + 4)
+
+
+def test_blocks_as_cv_choose_for_gaps():
+    rows, y = rough(1200)
+    groups = (rows * 4).astype(int) @ [4, 1]
+    pairs = list(GroupKFold(4).split(rows, y, groups))
+    fitted = zonal.KernelRidge(budget=32, random_state=0, cv=pairs).fit(rows, y)
+    assert fitted.selection_["chosen"].sum() == 1
+    assert np.isfinite(fitted.predict(rows)).all()
+
+
+def test_rows_beyond_memory_are_not_kept(monkeypatch):
+    rows, y = rough(700)
+    monkeypatch.setattr(kept, "KEPT_BYTES", 100)
+    monkeypatch.setattr("zonal.learners.local_learner.KEPT_BYTES", 100)
+    fitted = zonal.KernelRidge(budget=32, random_state=0).fit(rows, y)
+    assert fitted.local_ is None
+    assert "not tried" in fitted.selection_["local"].iloc[0]
+    streamed = zonal.KernelRidge(budget=32, random_state=0).fit(
+        (rows[first : first + 100], y[first : first + 100]) for first in range(0, 700, 100)
+    )
+    np.testing.assert_allclose(streamed.predict(rows), fitted.predict(rows), atol=1e-6)
+
+
+def test_classes():
+    rows = np.random.default_rng(3).uniform(0, 1, (1500, 2))
+    labels = np.array(["a", "b"])[((rows * 7).astype(int).sum(axis=1) % 2)]
+    fitted = zonal.KernelRidgeClassifier(budget=32, random_state=0).fit(rows[:1200], labels[:1200])
+    chances = fitted.predict_proba(rows[1200:])
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert (chances > 0).all()
+    plain = clone(fitted).set_params(local=None).fit(rows[:1200], labels[:1200])
+    assert fitted.local_ is not None
+    assert fitted.score(rows[1200:], labels[1200:]) > plain.score(rows[1200:], labels[1200:])
+
+
+def test_gaussian_process_with_a_local_part():
+    gp = zonal.GaussianProcess(features(), local=local(200)).fit(X, Y[:, 0])
+    ridge = zonal.KernelRidge(features(), local=local(200)).fit(X, Y[:, 0])
+    for one, other in zip(
+        gp.predict(NEW, return_std=True), ridge.predict(NEW, return_std=True), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
+    assert gp.noise_ == pytest.approx(NOISE * gp.local_.scale_)
+    assert np.isfinite(gp.log_evidence_)
+    with pytest.raises(NotImplementedError, match="local=None"):
+        gp.sample_y(NEW)
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "message"),
+    [
+        ({"local": 5}, X, "local=5 must be 'auto', None or a zonal.NeighborKriging"),
+        ({"local": None, "features": None}, X, "features=None leaves a constant"),
+        ({"local": local(), "features": features()}, sp.csr_array(X), "dense rows"),
+    ],
+)
+def test_mistakes(options, rows, message):
+    with pytest.raises(ValueError, match=message):
+        zonal.KernelRidge(**options).fit(rows, Y[:, 0])
+
+
+def test_gradients_are_of_features_only():
+    with pytest.raises(NotImplementedError, match="local part"):
+        model(20).fit(X, Y).gradient(NEW)
