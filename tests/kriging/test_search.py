@@ -3,7 +3,8 @@ import pytest
 
 import zonal
 from zonal.kriging.locations import locate
-from zonal.kriging.search import column_groups, compress, find_parameters
+from zonal.kriging.search import compress, find_parameters
+from zonal.kriging.units import column_groups
 
 RNG = np.random.default_rng(0)
 

@@ -8,7 +8,8 @@ from .._typing import Array, FloatArray
 from ..kernels import Kernel
 from .correlation import of_kernel, scaled
 from .neighbors import Indices, Nearest, earlier_neighbors
-from .weights import compiled_weights, reference_weights
+from .reference import reference_weights
+from .weights import compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]

@@ -10,14 +10,16 @@ from scipy.optimize import minimize_scalar
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Matern
 from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kernel
-from .evidence import LOG_NOISE, Parameters, Sample, maximize
+from .evidence import LOG_NOISE, maximize
 from .locations import Locations
 from .marginal import Observed, marginal
 from .neighbors import earlier_neighbors
-from .weights import local_matrices, solve_matrices
+from .reference import local_matrices, solve_matrices
+from .sample import Parameters, Sample
+from .units import Units
 from .whitening import Whitening
 
-__all__ = ["Found", "column_groups", "compress", "find_noise", "find_parameters"]
+__all__ = ["Found", "compress", "find_noise", "find_parameters"]
 
 #: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
 SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
@@ -28,8 +30,8 @@ ROUNDS = (
     (4_000, BASE_ROWS, 16, 10, 4),
     (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
 )
-# Starts: length scales in units of the distance between two random rows, and noise.
-STARTS, NOISE_START = (0.5, 0.05), 0.1
+# Where the search for the noise starts.
+NOISE_START = 0.1
 _FAMILIES = {
     0.5: Correlation(EXPONENTIAL),
     1.5: Correlation(MATERN_32),
@@ -66,50 +68,14 @@ class Found:
     ratio : float
         τ, the variance of the coefficients of features, relative to the kernel.
     log_evidence : float
-        Of the sample, with targets of unit variance.
+        Of the sample, with targets of unit variance; NaN where there was nothing to find or the
+        kernel has no compiled form.
     """
 
     kernel: Kernel
     noise: float
     ratio: float
     log_evidence: float
-
-
-def column_groups(rows: Array) -> npt.NDArray[np.intp]:
-    """Columns that share a length scale: those of points on a circle or a sphere.
-
-    Two or three columns side by side whose squares have the same sum in every row are one angle
-    or one place on the Earth. All others have a length scale of their own.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        The number of each column's group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from zonal.kriging.search import column_groups
-    >>> angle, height = np.linspace(0, 6, 50), np.linspace(2, 3, 50)
-    >>> column_groups(np.column_stack([np.cos(angle), np.sin(angle), height]))
-    array([0, 0, 1])
-    """
-    n_columns = rows.shape[1]
-    squares = np.asarray(rows, np.float64) ** 2
-    varies = np.ptp(rows, axis=0) > 0
-    groups, first, number = np.empty(n_columns, np.intp), 0, 0
-    while first < n_columns:
-        width = 1
-        for size in (3, 2):
-            part = slice(first, first + size)
-            sums = squares[:, part].sum(axis=1)
-            together = first + size <= n_columns and varies[part].all()
-            if together and np.ptp(sums) <= 1e-5 * sums.max():
-                width = size
-                break
-        groups[first : first + width] = number
-        first, number = first + width, number + 1
-    return groups
 
 
 def find_parameters(
@@ -126,7 +92,9 @@ def find_parameters(
     Parameters
     ----------
     locations : Locations
-        All rows, or at least `SAMPLE_ROWS` of them from the beginning.
+        All rows, for parameters that predict best among them. A part from the beginning is a
+        sparser sample: ``locations.head(2000)`` gives parameters that predict best in gaps as
+        wide as the distances between 2,000 rows.
     kernel : Kernel, optional
         A kernel whose parameters are numbers, and stay. By default a Matérn kernel of ν = 1/2,
         3/2 or 5/2 with length scales for each column (see `column_groups`).
@@ -153,7 +121,9 @@ def find_parameters(
             )
         eta = find_noise(head, kernel, n_neighbors) if noise is None else noise
         return Found(kernel, eta, 1.0, math.nan)
-    units = _Units.of(head.rows, given)
+    if kernel is not None and noise is not None and features is None:
+        return Found(kernel, noise, 1.0, math.nan)
+    units = Units.of(head.rows, given)
     reduced = None if features is None else compress(features)
     sample = Sample.of(head, units.center, units.spread, units.groups, reduced)
     free = np.concatenate(
@@ -217,42 +187,13 @@ def _rounds(
     first = [Candidate(correlation, found.parameters) for correlation in correlations]
     if len(first) > 1:
         first = sorted((climber.climb(1, candidate) for candidate in first), key=_value)
-        margin = TIE * ROUNDS[1][0]
+        margin = TIE * min(ROUNDS[1][0], len(climber.sample))
         first = [one for one in first[-2:] if one.value > first[-1].value - margin]
     return max((climber.climb(2, candidate) for candidate in first), key=_value)
 
 
 def _value(candidate: Candidate) -> float:
     return candidate.value
-
-
-@dataclass(frozen=True)
-class _Units:
-    """Columns in units in which starts make sense."""
-
-    center: FloatArray
-    spread: FloatArray
-    groups: npt.NDArray[np.intp]
-    n_groups: int
-
-    @classmethod
-    def of(cls, rows: Array, given: Correlation | None) -> "_Units":
-        numbers = np.asarray(rows, np.float64)
-        center, n_columns = numbers.mean(axis=0), rows.shape[1]
-        if given is not None:
-            spread = np.broadcast_to(np.asarray(given.length_scale, float), (n_columns,))
-            return cls(center, spread, np.zeros(n_columns, np.intp), 1)
-        groups = column_groups(rows)
-        counts = np.bincount(groups)
-        spread = np.sqrt(np.bincount(groups, numbers.var(axis=0)) / counts)[groups]
-        return cls(center, np.where(spread > 0, spread, 1.0), groups, len(counts))
-
-    def starts(self, log_noise: float) -> list[Parameters]:
-        size = math.sqrt(2 * len(self.groups))
-        return [
-            Parameters(np.full(self.n_groups, math.log(size * share)), log_noise)
-            for share in STARTS
-        ]
 
 
 def _matern(correlation: Correlation, scales: FloatArray) -> Kernel:
