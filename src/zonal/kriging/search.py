@@ -16,7 +16,7 @@ from .marginal import Observed, marginal
 from .neighbors import earlier_neighbors
 from .reference import local_matrices, solve_matrices
 from .sample import Parameters, Sample
-from .units import Units
+from .units import Units, log_noise
 from .whitening import Whitening
 
 __all__ = ["Found", "compress", "find_noise", "find_parameters"]
@@ -129,14 +129,13 @@ def find_parameters(
     free = np.concatenate(
         [np.full(units.n_groups, kernel is None), [noise is None, features is not None]]
     )
-    start = NOISE_START if noise is None else noise
-    log_noise = math.log(start) if start > 0 else -math.inf
     if given is not None:
         correlations = [given]
-        starts = [Parameters(np.zeros(units.n_groups), log_noise)]
+        start = log_noise(NOISE_START if noise is None else noise)
+        starts = [Parameters(np.zeros(units.n_groups), start)]
     else:
         correlations = [_FAMILIES[nu] for nu in smoothness]
-        starts = units.starts(log_noise)
+        starts = units.starts(noise)
     climber = _Climber(sample, free, n_neighbors, verbose)
     best = _rounds(climber, correlations, starts, _has_signal(head.targets))
     scales = np.exp(best.parameters.log_scales)[units.groups] * units.spread
@@ -228,8 +227,8 @@ def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
     neighbors = earlier_neighbors(points, min(n_neighbors, SLOW_NEIGHBORS, len(head) - 1))
     matrices = list(local_matrices(kernel, points, points, neighbors))
 
-    def loss(log_noise: float) -> float:
-        noise = math.exp(log_noise)
+    def loss(log_eta: float) -> float:
+        noise = math.exp(log_eta)
         nugget = noise / head.weight
         weights, variance = solve_matrices(matrices, nugget, neighbors)
         whitening = Whitening(rows, neighbors, weights, variance + nugget)

@@ -10,10 +10,11 @@ from .._typing import Array, FloatArray
 from .correlation import Correlation
 from .sample import Parameters
 
-__all__ = ["Units", "column_groups"]
+__all__ = ["Units", "column_groups", "log_noise"]
 
-# Length scales to start from, in units of the distance between two random rows.
-STARTS = (0.5, 0.05)
+# Length scales to start from, in units of the distance between two random rows, and noise. From
+# little noise a climb takes much noise for a process of no range, and stays there.
+STARTS = ((0.5, 0.1), (0.05, 0.1), (0.5, 10.0))
 
 
 def column_groups(rows: Array) -> npt.NDArray[np.intp]:
@@ -84,10 +85,19 @@ class Units:
         spread = np.sqrt(np.bincount(groups, numbers.var(axis=0)) / counts)[groups]
         return cls(center, np.where(spread > 0, spread, 1.0), groups, len(counts))
 
-    def starts(self, log_noise: float) -> list[Parameters]:
-        """Parameters to climb from."""
+    def starts(self, noise: float | None) -> list[Parameters]:
+        """Parameters to climb from, with the noise if it is given."""
         size = math.sqrt(2 * len(self.groups))
+        if noise is None:
+            pairs = list(STARTS)
+        else:
+            pairs = [(share, noise) for share in dict.fromkeys(share for share, _ in STARTS)]
         return [
-            Parameters(np.full(self.n_groups, math.log(size * share)), log_noise)
-            for share in STARTS
+            Parameters(np.full(self.n_groups, math.log(size * share)), log_noise(start))
+            for share, start in pairs
         ]
+
+
+def log_noise(noise: float) -> float:
+    """The logarithm, -inf for zero."""
+    return math.log(noise) if noise > 0 else -math.inf
