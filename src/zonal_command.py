@@ -6,7 +6,13 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; Ctrl-C while modules are imported ends it like any later one."""
     try:
-        from zonal.cli import main as command
+        from zonal.cli.app import run
+    except ImportError as error:
+        if error.name is None or error.name.startswith("zonal"):
+            raise
+        raise SystemExit(
+            f"zonal's command line needs {error.name}: pip install 'zonal[cli]'."
+        ) from error
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    command()
+    run()

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
 import zonal
-from zonal.learners.path import solve
+from zonal.moments.ridge import solve
 
 from ..measure import seconds
 from .data import peer

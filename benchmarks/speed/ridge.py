@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 import zonal
-from zonal.learners.path import solve
+from zonal.moments.ridge import solve
 
 from ..measure import seconds
 from .data import DEGREE, WIDTH, N, gegenbauer, peer, points, target
@@ -47,11 +47,11 @@ def ridge(limits: Limits) -> Iterator[Line]:
         lambda: pipeline.fit(X, y),
         repeats=7,
     )
-    form = features.harmonic_form()
+    form = features.narrow_form()
     assert form is not None
     H = form.transform(X)
     making, harmonics, products, solving = seconds(
-        features.harmonic_form,
+        features.narrow_form,
         lambda: form.transform_into(X, H),
         lambda: ssyrk(1.0, H.T),
         lambda: solve(sums.moments_[0], 1.0, True),

@@ -6,12 +6,14 @@ The library reads in the order of the theory:
 - `zonal.kernels`: kernels, exact and expanded as generalized zonal kernels;
 - `zonal.features`: feature maps, as scikit-learn transformers;
 - `zonal.learners`: regression, classification, clustering, components, in one pass;
-- `zonal.streaming`, `zonal.distributed`: more rows than fit into memory, or one machine;
+- `zonal.rows`, `zonal.tables`, `zonal.distributed`: rows in memory, in files, on a cluster;
+- `zonal.evaluation`: how good a model is;
 - `zonal.theory`: the paper's quantities as functions;
 - `zonal.datasets`: real data to try it on.
 """
 
-from . import datasets, theory
+from . import datasets, evaluation, theory
+from ._version import __version__ as __version__
 from .features import (
     FastFoodFeatures,
     FourierFeatures,
@@ -49,10 +51,9 @@ from .learners import (
     KernelRidgeClassifier,
     NeighborKriging,
 )
+from .learners.checkpoint import Checkpoint
 from .persistence import load, save
-from .streaming import Checkpoint, stream
-
-__version__ = "0.1.0"
+from .tables import stream
 
 __all__ = [
     "NTK",
@@ -88,6 +89,7 @@ __all__ = [
     "TruncationWarning",
     "Zonal",
     "datasets",
+    "evaluation",
     "load",
     "save",
     "stream",

@@ -9,7 +9,7 @@ import sys
 import types
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ import scipy.special
 from sklearn import model_selection
 from sklearn.base import BaseEstimator
 
+from ._version import __version__
 from .kernels import GeneralizedZonalKernel
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "user_functions"]
 
-FORMAT = 1
+# Raised with every change of what is saved; files of other formats are refused.
+FORMAT = 2
 HEADER = "zonal.json"
 
 
@@ -70,7 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"{type(model).__name__} is not a kernel, a features object or a learner; only these "
             "can be saved."
         )
-    functions = _user_functions(model)
+    functions = user_functions(model)
     if functions:
         model = _replace(
             model,
@@ -88,8 +90,6 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             UserWarning,
             stacklevel=2,
         )
-    from . import __version__
-
     buffer = io.BytesIO(sio.dumps(model))
     header = {"format": FORMAT, "version": __version__, "functions": list(functions)}
     with zipfile.ZipFile(buffer, "a") as archive:
@@ -98,7 +98,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(
-    path: str | os.PathLike[str], functions: Mapping[str, Callable[..., Any]] | None = None
+    path: str | os.PathLike[str],
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    trusted: Iterable[type] = (),
 ) -> Any:
     """Load what `save` has written.
 
@@ -108,6 +110,8 @@ def load(
         The file.
     functions : mapping of str to callable, optional
         The Python functions that were not saved, by the names that `save` gave.
+    trusted : iterable of types, optional
+        Classes of your own that the file may hold, besides those of zonal and scikit-learn.
 
     Returns
     -------
@@ -134,10 +138,16 @@ def load(
         ) from error
     if damaged is not None:
         raise ValueError(f"{path} is damaged: its part {damaged} does not match its checksum.")
-    if version > FORMAT:
+    if version != FORMAT:
+        newer = version > FORMAT
         raise ValueError(
-            f"{path} was saved by a newer zonal ({header.get('version')}, format {version}); this "
-            f"one reads formats up to {FORMAT}. Upgrade zonal to load it."
+            f"{path} was saved by {'a newer' if newer else 'an older'} zonal "
+            f"({header.get('version')}, format {version}); this one reads format {FORMAT}. "
+            + (
+                "Upgrade zonal to load it."
+                if newer
+                else "Load it with that version, or fit the model again and save it."
+            )
         )
     given = dict(functions or {})
     if sorted(given) != sorted(needed):
@@ -145,16 +155,17 @@ def load(
             f"{path} needs the functions {sorted(needed)}, but functions has {sorted(given)}: "
             "functions of your own are not saved, give them again by these names."
         )
-    trusted = _trusted()
+    known = _trusted() | {_full_name(kind) for kind in trusted}
     try:
-        foreign = set(sio.get_untrusted_types(data=content)) - trusted
-        model = None if foreign else sio.loads(content, trusted=sorted(trusted))
+        foreign = set(sio.get_untrusted_types(data=content)) - known
+        model = None if foreign else sio.loads(content, trusted=sorted(known))
     except Exception as error:  # whatever skops meets in a damaged file: say which file
-        raise ValueError(f"{path} can not be loaded: {error}") from error
+        raise ValueError(f"{path} cannot be loaded: {error}") from error
     if foreign:
         raise ValueError(
             f"{path} holds types that zonal does not trust: {', '.join(sorted(foreign))}. Only "
-            "those of zonal, scikit-learn and NumPy are loaded; nothing was."
+            "those of zonal, scikit-learn and NumPy are loaded, and classes that are given as "
+            "trusted; nothing was."
         )
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model.")
@@ -168,7 +179,7 @@ def load(
 def _write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path} can not be written: there is no folder {path.parent}.")
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     # Not by tempfile, whose files only their owner may read: the umask decides, as for any file.
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -243,7 +254,7 @@ def _is_users(value: Any) -> bool:
     return isinstance(value, types.FunctionType) or module not in ("zonal", "sklearn", "scipy")
 
 
-def _user_functions(model: Any) -> dict[str, list[Callable[..., Any]]]:
+def user_functions(model: Any) -> dict[str, list[Callable[..., Any]]]:
     """Functions that are not part of a library, with their copies, by unique names."""
     found: dict[str, list[Callable[..., Any]]] = {}
     names: dict[Any, str] = {}
@@ -290,13 +301,17 @@ def _identity(value: Any, depth: int = 4) -> Any:
     return type(value), *(_identity(part, depth - 1) for part in parts)
 
 
+def _full_name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
 def _trusted() -> set[str]:
     """The library's own types and the splitters that `cv` takes, by their full names."""
     own = [module for name, module in list(sys.modules.items()) if name.startswith("zonal.")]
     # skops trusts scikit-learn's estimators of its own accord, but not its splitters.
     found = [value for module in (*own, model_selection) for value in vars(module).values()]
     names = {
-        f"{value.__module__}.{value.__qualname__}"
+        _full_name(value)
         for value in found
         if isinstance(value, type)
         and (
@@ -304,7 +319,7 @@ def _trusted() -> set[str]:
             or (value.__module__.startswith("sklearn.model_selection.") and hasattr(value, "split"))
         )
     }
-    return names | {"zonal.kernels.gzk.GeneralizedZonalKernel.coefficients"}
+    return names | {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
 
 
 def _skops() -> Any:

@@ -8,6 +8,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from .console import as_json
+
 N, NOISE = 1500, 0.1
 
 
@@ -33,3 +35,11 @@ def folder(tmp_path_factory, table) -> Path:
     columns = {name: table[name].to_numpy() for name in ("y", "a", "b", "c")}
     np.savez(place / "t.npz", X=np.column_stack([columns[k] for k in "abc"]), y=columns["y"])
     return place
+
+
+@pytest.fixture(scope="session")
+def fitted(folder):
+    """The result of ``zonal fit`` on the CSV file, with the model m.zonal and the report m.html."""
+    options = ("--target", "y", "-i", "a", "-i", "b", "-i", "c", "--features", "harmonic")
+    outputs = ("--components", 256, "--out", "m.zonal", "--report", "m.html")
+    return as_json("fit", "t.csv", *options, *outputs, cwd=folder)

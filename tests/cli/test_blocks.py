@@ -1,5 +1,7 @@
 """``zonal fit`` in blocks: what it finds is that of arrays in memory, whatever the blocks."""
 
+import importlib
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -7,15 +9,16 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 from zonal import FourierFeatures, Gaussian, KernelRidge, KernelRidgeClassifier
-from zonal.cli import judge, tables
+from zonal.cli.columns import encoder
 from zonal.cli.console import Screen
-from zonal.cli.local import LocalRows
-from zonal.cli.model import encoder, model_of
-from zonal.cli.read import Columns, TableRows
-from zonal.cli.split import Split
-from zonal.cli.tables import open_table
-from zonal.cli.training import fit_and_test
+from zonal.cli.models import model_of
+from zonal.cli.training import LocalTrainingRows, fit_and_test
+from zonal.evaluation import Split
 from zonal.features import Standardizer
+from zonal.tables import Columns, Stream, csv, open_table
+
+# The module; the package exports the function of the same name.
+judge = importlib.import_module("zonal.evaluation.judge")
 
 N = 5000
 RNG = np.random.default_rng(0)
@@ -41,14 +44,14 @@ def place(tmp_path_factory):
     return folder
 
 
-def fitted(path, target, learner, **options):
+def fitted(path, target, learner, batch=1 << 16, **options):
     columns = Columns.of(
         open_table(path), inputs=["a", "b", "c"], target=target, labels=target == "kind"
     )
     model = model_of(encoder(columns.inputs, None, None), learner, columns.inputs, target)
-    rows = LocalRows(TableRows(columns), SPLIT)
-    result, material = fit_and_test(model, rows, Screen(), **options)
-    return model, result, material
+    rows = LocalTrainingRows(Stream(columns, batch), SPLIT)
+    result, sample = fit_and_test(model, rows, Screen(), **options)
+    return model, result, sample
 
 
 def in_memory(learner, y):
@@ -60,9 +63,8 @@ def in_memory(learner, y):
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv", "parts"])
 @pytest.mark.parametrize("batch", [333, 1 << 16])
 def test_numbers_as_in_memory(place, monkeypatch, name, batch):
-    monkeypatch.setattr(tables, "BATCH_ROWS", batch)
-    monkeypatch.setattr(tables, "BATCH_BYTES", 40 * batch)
-    model, result, _ = fitted(place / name, "y", KernelRidge(FEATURES, random_state=0))
+    monkeypatch.setattr(csv, "BATCH_BYTES", 40 * batch)
+    model, result, _ = fitted(place / name, "y", KernelRidge(FEATURES, random_state=0), batch)
     expected, test = in_memory(KernelRidge(FEATURES, random_state=0), Y)
     # The same sums in another order; the solution has a condition number of up to 1e5 or so.
     np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-8)
@@ -77,11 +79,9 @@ def test_numbers_as_in_memory(place, monkeypatch, name, batch):
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
 def test_classes_as_in_memory(place, monkeypatch, name):
     """Whole numbers stay what they are in CSV too, where all begins as text."""
-    monkeypatch.setattr(tables, "BATCH_ROWS", 333)
-    monkeypatch.setattr(tables, "BATCH_BYTES", 10_000)
-    model, result, material = fitted(
-        place / name, "kind", KernelRidgeClassifier(FEATURES, random_state=0)
-    )
+    monkeypatch.setattr(csv, "BATCH_BYTES", 10_000)
+    learner = KernelRidgeClassifier(FEATURES, random_state=0)
+    model, result, sample = fitted(place / name, "kind", learner, 333)
     expected, test = in_memory(KernelRidgeClassifier(FEATURES, random_state=0), KIND)
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
     assert model[-1].classes_.tolist() == [0, 1, 2]
@@ -89,7 +89,7 @@ def test_classes_as_in_memory(place, monkeypatch, name):
     commonest = np.bincount(KIND[~test]).argmax()
     share = np.mean(KIND[test] == commonest)
     assert result["test"]["accuracy_of_commonest"] == pytest.approx(share)
-    np.testing.assert_array_equal(material.findings.shown["truth"], KIND[test])
+    np.testing.assert_array_equal(sample.findings.shown["truth"], KIND[test])
 
 
 def test_samples_are_small(place, monkeypatch):
@@ -98,8 +98,8 @@ def test_samples_are_small(place, monkeypatch):
     monkeypatch.setattr(judge, "TRAIN_ROWS", 400)
     monkeypatch.setattr(judge, "MAP_ROWS", 1000)
     learner = KernelRidge(FEATURES, random_state=0)
-    model, result, material = fitted(place / "t.parquet", "y", learner, where=(0, 2))
-    shown, mapped = material.findings.shown, material.findings.mapped
+    model, result, sample = fitted(place / "t.parquet", "y", learner, where=(0, 2))
+    shown, mapped = sample.findings.shown, sample.findings.mapped
     # Each of n rows is taken with a chance of m/n: m ± √m.
     assert abs(len(shown["truth"]) - 100) < 4.5 * 10
     assert abs(len(mapped["truth"]) - 1000) < 4.5 * 1000**0.5

@@ -15,15 +15,6 @@ from zonal.datasets import load_elevation, load_magic
 from .conftest import NOISE, N
 from .console import as_json, files, good
 
-FIT = ("--target", "y", "-i", "a", "-i", "b", "-i", "c", "--features", "harmonic")
-
-
-@pytest.fixture(scope="module")
-def fitted(folder):
-    """A model of the CSV file, with its result."""
-    outputs = ("--out", "m.zonal", "--report", "m.html")
-    return as_json("fit", "t.csv", *FIT, "--components", 256, *outputs, cwd=folder)
-
 
 def test_help_names_every_command(folder):
     text = good("--help", cwd=folder)
@@ -170,7 +161,7 @@ def test_real_classes(tmp_path):
 
 
 def test_demo(tmp_path):
-    text = good("demo", "--every", 6, "--components", 128, cwd=tmp_path)
+    text = good("demo", "--every", 9, "--components", 64, cwd=tmp_path)
     for name in ("chosen automatically", "GegenbauerFeatures", "RBFSampler", "Nystroem"):
         assert name in text
     assert files(tmp_path) == {"elevation.png", "elevation.html"}

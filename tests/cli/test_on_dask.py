@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from functools import partial
 
 import numpy as np
 import psutil
@@ -13,20 +14,19 @@ import pyarrow.parquet
 import pytest
 
 import zonal
-from zonal.cli import on_dask
+from zonal.cli import dask_cluster
+from zonal.cli.columns import encoder, picked
 from zonal.cli.console import Screen
-from zonal.cli.engines import Engine, check_engine
 from zonal.cli.errors import CommandError
-from zonal.cli.local import LocalRows
-from zonal.cli.model import encoder, model_of
-from zonal.cli.on_dask import DaskRows
-from zonal.cli.read import Columns, TableRows
-from zonal.cli.split import Split
-from zonal.cli.tables import open_table
-from zonal.cli.training import fit_and_test
-from zonal.distributed import local_cluster
+from zonal.cli.models import model_of
+from zonal.cli.processes import Engine, check_engine
+from zonal.cli.training import DaskTrainingRows, LocalTrainingRows, fit_and_test
+from zonal.distributed import connect, local_cluster
+from zonal.evaluation import Split
+from zonal.tables import Stream, TableError, open_table
+from zonal.tables import dask as dask_tables
 
-from .console import ENVIRONMENT, SCRIPT, as_json, files, message
+from .console import ENVIRONMENT, SCRIPT, as_json, files, interrupted, message
 
 N = 3000
 SPLIT = Split(0.1, 0)
@@ -62,12 +62,12 @@ def place(tmp_path_factory):
 @pytest.fixture
 def many_pieces(monkeypatch):
     """Pieces of a few hundred rows, on threads of this process."""
-    monkeypatch.setattr(on_dask, "BLOCK_BYTES", 20_000)
-    monkeypatch.setattr(on_dask, "ZARR_ROWS", 400)
+    monkeypatch.setattr(dask_tables, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(dask_tables, "ZARR_ROWS", 400)
 
 
 def columns_of(path, target="y", inputs=("a", "b", "c"), **options):
-    return Columns.of(
+    return picked(
         open_table(path), inputs=list(inputs), target=target, labels=target == "kind", **options
     )
 
@@ -84,10 +84,10 @@ def fitted(rows, target="y", inputs=("a", "b", "c")):
 def assert_engines_agree(path, **options):
     columns = columns_of(path, **options)
     options.pop("drop_missing", None)
-    distributed = DaskRows(columns, SPLIT)
-    assert len(distributed._pieces) > 3
+    distributed = DaskTrainingRows(columns, SPLIT)
+    assert distributed.table.n_pieces > 3
     found, result = fitted(distributed, **options)
-    local, expected = fitted(LocalRows(TableRows(columns), SPLIT), **options)
+    local, expected = fitted(LocalTrainingRows(Stream(columns), SPLIT), **options)
     X = np.random.default_rng(1).standard_normal((500, len(columns.inputs)))
     if columns.labels:
         assert found[-1].classes_.tolist() == local[-1].classes_.tolist() == [1, 2]
@@ -124,13 +124,13 @@ def test_zarr(tmp_path, many_pieces):
     path = tmp_path / "t.zarr"
     array = zarr.create_array(path, shape=(N, 4), chunks=(170, 3), dtype="f8")
     array[:] = np.column_stack([y, X])
-    with pytest.raises(CommandError, match=r"\(3000, 4\).*columns=None.*attribute"):
+    with pytest.raises(TableError, match=r"\(3000, 4\).*columns=None.*attribute"):
         open_table(path)
     array.attrs["columns"] = ["y", "a", "b", "c"]
     assert assert_engines_agree(path)["rows"] == N
     array[1234, 2] = np.nan
-    with pytest.raises(CommandError, match=r"Row 1235 .* nan in column 'b'"):
-        DaskRows(columns_of(path), SPLIT).sample()
+    with pytest.raises(TableError, match=r"Row 1235 .* nan in column 'b'"):
+        DaskTrainingRows(columns_of(path), SPLIT).check()
 
 
 def test_bad_values_are_named(tmp_path, many_pieces):
@@ -139,21 +139,21 @@ def test_bad_values_are_named(tmp_path, many_pieces):
     lines[7000] = "12,n/k"
     lines[8000] = "x,1"
     (tmp_path / "t.csv").write_text("\n".join(["a,y", *lines]))
-    rows = DaskRows(columns_of(tmp_path / "t.csv", inputs=["a"]), SPLIT)
-    assert len(rows._pieces) > 3
-    with pytest.raises(CommandError, match=r"'y'.*row 7001 .*'n/k'.*--ignore"):
-        rows.sample()
+    rows = DaskTrainingRows(columns_of(tmp_path / "t.csv", inputs=["a"]), SPLIT)
+    assert rows.table.n_pieces > 3
+    with pytest.raises(TableError, match=r"'y'.*row 7001 .*'n/k'.*--ignore"):
+        rows.check()
 
 
 def test_gaps_are_named(place, many_pieces):
-    with pytest.raises(CommandError, match=r"Row 1 .*nothing in column 'd'.*--drop-missing"):
-        DaskRows(columns_of(place / "parts", inputs=["d"]), SPLIT).sample()
+    with pytest.raises(TableError, match=r"Row 1 .*nothing in column 'd'.*--drop-missing"):
+        DaskTrainingRows(columns_of(place / "parts", inputs=["d"]), SPLIT).check()
 
 
 def test_npz_is_not_for_dask(tmp_path):
     np.savez(tmp_path / "t.npz", a=np.arange(9.0), y=np.arange(9.0))
-    with pytest.raises(CommandError, match=r"NPZ.*--engine dask.*Parquet"):
-        DaskRows(columns_of(tmp_path / "t.npz", inputs=["a"]), SPLIT)
+    with pytest.raises(TableError, match=r"NPZ.*--engine dask.*Parquet"):
+        DaskTrainingRows(columns_of(tmp_path / "t.npz", inputs=["a"]), SPLIT)
 
 
 def test_options_go_together():
@@ -179,10 +179,11 @@ def test_script_on_running_scheduler(place):
     np.testing.assert_allclose(found, local, rtol=1e-8, atol=1e-8)
 
 
-def test_unreachable_scheduler(place):
+def test_unreachable_scheduler(place, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "connect", partial(connect, timeout=0.5))
     engine = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", "--out", "no.zonal")
     said = message("fit", "t.csv", "--target", "y", "-i", "a", *engine, cwd=place)
-    assert "No Dask scheduler answers at 'tcp://127.0.0.1:9' within 5 s" in said
+    assert "No Dask scheduler answers at 'tcp://127.0.0.1:9' within 0.5 s" in said
     assert "no.zonal" not in files(place)
 
 
@@ -195,7 +196,7 @@ def test_interrupt_ends_the_workers(tmp_path, stage):
     columns = dict(zip("abcd", X.T, strict=True))
     pa.parquet.write_table(pa.table({**columns, "y": X[:, 0]}), tmp_path / "big.parquet")
     command = [SCRIPT, "fit", "big.parquet", "--target", "y", "--features", "gegenbauer"]
-    command += ["--components", "2048", "--out", "m.zonal", "--engine", "dask", "--workers", "2"]
+    command += ["--components", "2048", "--out", "m.zonal", "--engine", "dask", "--workers", "1"]
     process = subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -209,8 +210,7 @@ def test_interrupt_ends_the_workers(tmp_path, stage):
         said += process.stderr.readline()
     time.sleep(1)  # the stage takes longer
     children = psutil.Process(process.pid).children(recursive=True)
-    os.killpg(process.pid, signal.SIGINT)
-    said += process.communicate(timeout=60)[1]
+    said += interrupted(process, lambda: os.killpg(process.pid, signal.SIGINT))
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert files(tmp_path) == {"big.parquet"}

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from .console import as_json
-
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = {"desktop": 1280, "phone": 390}
 needs_browser = pytest.mark.skipif(
@@ -17,11 +15,9 @@ needs_browser = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def report(folder):
-    options = ("--ignore", "id", "--ignore", "kind", "--features", "harmonic", "--components", 128)
-    as_json("fit", "t.csv", "--target", "y", *options, "--report", "page.html", cwd=folder)
-    return folder / "page.html"
+@pytest.fixture
+def report(fitted, folder):
+    return folder / "m.html"
 
 
 def browse(*arguments):

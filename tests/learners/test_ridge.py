@@ -13,10 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import zonal
-from zonal.engines import blocks
-from zonal.learners import base, ridge
-from zonal.learners.folds import hashed_folds
-from zonal.learners.solve import solve_ridge
+from zonal.features import space as feature_space
+from zonal.learners import ridge
+from zonal.moments.folds import hashed_folds
+from zonal.moments.ridge import solve_ridge
+from zonal.rows import threads as blocks
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((400, 3))
@@ -133,7 +134,7 @@ def test_merged_halves_equal_fit():
 
 def test_blocks_do_not_matter(monkeypatch):
     expected = zonal.KernelRidge(oblivious()).fit(X, y).predict(X)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(feature_space, "BLOCK_BYTES", 1)
     monkeypatch.setattr(blocks, "BLOCK_SIZE", 1)
     np.testing.assert_allclose(zonal.KernelRidge(oblivious()).fit(X, y).predict(X), expected)
 
@@ -144,7 +145,7 @@ def test_features_of_blocks_stay_apart(features, monkeypatch):
     model = zonal.KernelRidge(features, 1.0).fit(X, y)
     expected = model.features_.transform(X)
     monkeypatch.setattr(blocks, "BLOCK_SIZE", 1)
-    np.testing.assert_allclose(model._map(X, lambda Z: Z), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(model._space.map(X, lambda Z: Z), expected, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-10, 5e-8, 1e-6, 1e-4, 1.0])

@@ -9,9 +9,9 @@ from sklearn.model_selection import KFold, RepeatedKFold
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 
 import zonal
-from zonal.engines.blocks import ordered_map
 from zonal.learners import kmeans
 from zonal.learners.classifier import _onto_simplex
+from zonal.rows.threads import ordered_map
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((420, 3))

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import zonal
+from zonal.moments.held_out import HeldOut, least_error
+from zonal.moments.ridge import default_alphas
 from zonal.polynomials import uniform_sphere
 from zonal.selection.candidates import Candidate, Scales
-from zonal.selection.pilot import HeldOut, Pilot, _valley
+from zonal.selection.pilot import Pilot
 from zonal.selection.structure import find_sphere, prepare
 from zonal.selection.table import Records
 
@@ -151,15 +153,14 @@ def test_degenerate_data(table, change):
 
 def test_held_out_error_from_moments():
     """The errors of single alphas agree with the path's, which comes from a decomposition."""
-    from zonal.learners.path import default_alphas, split_errors
-
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((300, 2)), rng.standard_normal((300, 2))
     pilot = Pilot(X, y, rng.random(300), 300)
-    parts = pilot._moments(zonal.HarmonicFeatures(zonal.Gaussian(1.0), 20).fit(X))
+    parts = pilot.moments(zonal.HarmonicFeatures(zonal.Gaussian(1.0), 20).fit(X))
     alphas = default_alphas(parts[0])[10:]
-    expected = split_errors(parts[0], parts[2], alphas, True)
-    found = [HeldOut.of(parts[0], parts[2]).error(alpha) for alpha in alphas]
+    held_out = HeldOut.of(parts[0], parts[2])
+    expected = held_out.errors(alphas)
+    found = [held_out.error(alpha) for alpha in alphas]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
@@ -171,7 +172,7 @@ def test_least_error_of_a_valley_from_few_trials(bottom):
         tried.append(alpha)
         return 1 + abs(alpha - bottom)
 
-    assert _valley(error, np.arange(20.0)) == 1
+    assert least_error(error, np.arange(20.0)) == 1
     assert len(tried) == len(set(tried)) <= 9
 
 

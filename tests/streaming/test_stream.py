@@ -1,8 +1,4 @@
-import subprocess
-import sys
-
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -10,10 +6,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import zonal
 from zonal.features import Standardizer
-from zonal.features.learned import Learned
-from zonal.rows import LEARN_ROWS, sample_rows
-from zonal.streaming import sample_of
-from zonal.streaming.blocks import as_blocks, recut
+from zonal.features.training_sample import TrainingSample
+from zonal.rows import LEARN_ROWS, sample_of, sample_rows
+from zonal.rows.block import as_blocks, recut
 
 
 def gegenbauer(n_components):
@@ -69,41 +64,6 @@ def test_blocks_of_any_size_equal_the_whole(learner, size):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_files(tmp_path, suffix):
-    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, w=WEIGHT)
-    path = tmp_path / f"rows{suffix}"
-    if suffix == ".csv":
-        frame.to_csv(path, index=False)
-    else:
-        frame.to_parquet(path, index=False)
-    whole = zonal.KernelRidge(gegenbauer(48), random_state=0).fit(X, y, WEIGHT)
-    for batch_size, frames in [(100, False), (1000, False), (300, True)]:
-        rows = zonal.stream(path, batch_size, target="y", weight="w", frames=frames)
-        model = clone(whole).fit(rows)
-        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0, atol=1e-8)
-        np.testing.assert_allclose(model.predict(rows), whole.predict(X), rtol=0, atol=1e-8)
-
-
-def test_single_precision_files_stay_single(tmp_path):
-    path = tmp_path / "rows.parquet"
-    pd.DataFrame(X.astype(np.float32), columns=["a", "b", "c"]).to_parquet(path)
-    ((rows, nothing),) = list(zonal.stream(path))
-    assert rows.dtype == np.float32
-    assert nothing is None
-    two = list(zonal.stream(path, columns=["a"], target=["b", "c"]))
-    assert two[0][0].shape == (900, 1)
-    assert two[0][1].shape == (900, 2)
-
-
-def test_many_files(tmp_path):
-    for number in range(3):
-        part = pd.DataFrame(X[300 * number : 300 * (number + 1)], columns=["a", "b", "c"])
-        part.to_parquet(tmp_path / f"part{number}.parquet")
-    blocks = [block for block, _ in zonal.stream(tmp_path, 128)]
-    np.testing.assert_array_equal(np.concatenate(blocks), X)
-
-
 def test_memory_map(tmp_path):
     rows = np.random.default_rng(1).standard_normal((LEARN_ROWS + 500, 2))
     values = np.sin(rows[:, 0])
@@ -130,7 +90,7 @@ def test_the_sample_is_that_of_an_array(size):
     found, _, _ = sample_of(Blocks(size, rows))
     np.testing.assert_array_equal(found, rows[sample_rows(len(rows))])
     found, _, kept = sample_of(Blocks(size, rows, rows[:, 0], weight))
-    np.testing.assert_array_equal(found, Learned(rows, weight).rows)
+    np.testing.assert_array_equal(found, TrainingSample(rows, weight).rows)
     assert (kept == 1).all()
 
 
@@ -178,9 +138,6 @@ def test_clusters_of_a_stream_are_a_fixed_point():
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: zonal.stream("nowhere.csv"), FileNotFoundError, "nowhere.csv"),
-        (lambda: zonal.stream(__file__), ValueError, "'.py'"),
-        (lambda: zonal.stream("nowhere.csv", 0), ValueError, "batch_size=0"),
         (lambda: zonal.KernelRidge().fit(iter([])), ValueError, "0 rows"),
         (lambda: zonal.KernelRidge().fit(iter([(X, y)]), y), ValueError, "beside a stream"),
         (lambda: zonal.KernelRidge().fit(iter([(X, y[1:])])), ValueError, "899 of y"),
@@ -198,13 +155,6 @@ def test_errors(make, error, words):
         make()
 
 
-def test_missing_columns_are_named(tmp_path):
-    path = tmp_path / "rows.csv"
-    pd.DataFrame({"a": [1.0], "b": [2.0]}).to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"no columns \['z'\]; it has \['a', 'b'\]"):
-        zonal.stream(path, target="z")
-
-
 def test_a_fit_that_fails_leaves_nothing_behind():
     bad = X.copy()
     bad[-1, 0] = np.nan
@@ -218,12 +168,6 @@ def oblivious():
     return zonal.GegenbauerFeatures(
         zonal.Gaussian(2.0), 32, max_degree=6, n_radial=2, radial_basis="taylor", center=False
     )
-
-
-def test_nothing_is_imported_before_it_is_used():
-    code = "import sys, zonal; print({'dask', 'distributed'} & set(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "set()"
 
 
 def test_several_results_of_a_stream():

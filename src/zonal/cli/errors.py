@@ -1,25 +1,16 @@
-"""Errors that a person at the command line can do something about."""
+"""Errors of options, and the words in which the command line gives advice about tables."""
 
-import difflib
-from collections.abc import Iterable
+from ..tables import Advice
 
-__all__ = ["CommandError", "near"]
+__all__ = ["ADVICE", "CommandError"]
+
+ADVICE = Advice(
+    column="leave the column out with --ignore {name!r}",
+    missing="leave such rows out with --drop-missing",
+    inputs="--input",
+    outside="Are --lat and --lon swapped? If not, correct or remove such rows.",
+)
 
 
 class CommandError(Exception):
     """Something is wrong with what the command was given; its text is all that is shown."""
-
-
-def near(name: str, names: Iterable[str]) -> str:
-    """' Did you mean …?' with the names most like one that is unknown, or ''.
-
-    Examples
-    --------
-    >>> from zonal.cli.errors import near
-    >>> near("lattitude", ["latitude", "longitude", "height"])
-    " Did you mean 'latitude' or 'longitude'?"
-    """
-    # Letter case is what people get wrong most, and difflib takes it for another letter.
-    lower = {candidate.lower(): candidate for candidate in names}
-    found = difflib.get_close_matches(name.lower(), lower, n=3)
-    return f" Did you mean {' or '.join(repr(lower[key]) for key in found)}?" if found else ""

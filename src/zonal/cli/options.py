@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..kernels.names import KERNEL_NAMES
-from .model import MAPS
+from .models import MAPS
 
 __all__ = [
     "Alpha",

@@ -1,71 +1,189 @@
 """Fitting a model to the training rows of a table and judging it on the others."""
 
-import copy
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from sklearn.pipeline import Pipeline
+import numpy as np
 
 from .._typing import Array
+from ..evaluation import Findings, Split, judge
+from ..rows import sample_of
+from ..tables import Columns, LoadedRows, Stream
+from ..tables.dask import DaskTable
+from .chosen import choices
 from .console import Screen
-from .judge import Findings, Judge, best_constant
-from .selection import choices
+from .models import encoding
 
-__all__ = ["Material", "fit_and_test"]
+__all__ = ["DaskTrainingRows", "FitSample", "LocalTrainingRows", "TrainingRows", "fit_and_test"]
+
+Encode = Callable[[Any], Any]
 
 
-class Material(NamedTuple):
+class TrainingRows(Protocol):
+    """All rows of a table, and those for training, as a learner takes them."""
+
+    split: Split
+    columns: list[str]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of all rows, known after `check`."""
+
+    @property
+    def n_dropped(self) -> int:
+        """The number of rows that were left out, known after `check`."""
+
+    def check(self) -> Array:
+        """Check all rows, and return the training rows that a map learns from."""
+
+    def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
+        """Return what `fit` takes: the training rows, mapped by a function."""
+
+    def all(self) -> tuple[Any, ...]:
+        """Return what `judge` takes: all rows."""
+
+
+class LocalTrainingRows:
+    """Rows that this process reads block by block.
+
+    Parameters
+    ----------
+    rows : Stream or LoadedRows
+        Yields blocks (X, y), the same ones every time.
+    split : Split
+    """
+
+    def __init__(self, rows: Stream | LoadedRows, split: Split) -> None:
+        self._rows = rows
+        self.split = split
+        self.columns = rows.columns
+
+    @property
+    def n_rows(self) -> int:
+        """The number of all rows, known after `check`."""
+        return self._rows.n_rows
+
+    @property
+    def n_dropped(self) -> int:
+        """The number of rows that were left out, known after `check`."""
+        return self._rows.n_dropped
+
+    def check(self) -> Array:
+        """Check all rows, and return the training rows that a map learns from."""
+        return np.asarray(sample_of(*self.train())[0])
+
+    def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
+        """Return the training rows as a stream."""
+        (part,) = self.split.train(self._rows)
+        return (part if encode is None else _Encoded(part, encode),)
+
+    def all(self) -> tuple[Any, ...]:
+        """Return all rows as a stream."""
+        return (self._rows,)
+
+
+class DaskTrainingRows:
+    """Rows that the processes of a Dask cluster read.
+
+    Parameters
+    ----------
+    picked : Columns
+    split : Split
+    """
+
+    def __init__(self, picked: Columns, split: Split) -> None:
+        self.table = DaskTable(picked)
+        self.split = split
+        self.columns = picked.inputs
+
+    @property
+    def n_rows(self) -> int:
+        """The number of all rows, known after `check`."""
+        return self.table.n_rows
+
+    @property
+    def n_dropped(self) -> int:
+        """The number of rows that were left out, known after `check`."""
+        return self.table.n_dropped
+
+    def check(self) -> Array:
+        """Check all rows, and return the training rows that a map learns from."""
+        self.table.check()
+        n_train = int(self.split.is_train(0, self.n_rows).sum())
+        self.split.check(n_train, self.n_rows - n_train)
+        return np.asarray(sample_of(*self.train())[0])
+
+    def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
+        """Return the training rows and their targets as Dask arrays."""
+        X, y = self.table.arrays(self.split.is_train)
+        return (X if encode is None else encode(X)), y
+
+    def all(self) -> tuple[Any, ...]:
+        """Return all rows and their targets as Dask arrays."""
+        return self.table.arrays()
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    rows: Any
+    encode: Encode
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for X, *others in self.rows:
+            yield (self.encode(X), *others)
+
+
+@dataclass(frozen=True)
+class FitSample:
     """What a report draws.
 
     Attributes
     ----------
     findings : Findings
-    sample : ndarray of shape (n, d)
+    rows : ndarray of shape (n, d)
         Some training rows, at most 10,000.
     """
 
     findings: Findings
-    sample: Array
+    rows: Array
 
 
 def fit_and_test(
-    model: Any, rows: Any, screen: Screen, where: tuple[int, int] | None = None
-) -> tuple[dict[str, Any], Material]:
-    """Fit to the training rows and judge on the others; what came of it, and what to draw.
+    model: Any, rows: TrainingRows, screen: Screen, where: tuple[int, int] | None = None
+) -> tuple[dict[str, Any], FitSample]:
+    """Fit to the training rows and judge on the others; return the result, and what to draw.
 
-    The rows are walked over four times: to check them all and take a sample, twice by the learner,
-    and with the fitted model. No more than a block of them and the samples are ever held.
+    The rows are read four times: to check them all and take a sample, twice by the learner, and
+    with the fitted model. No more than a block of them and the samples are ever held.
 
     Parameters
     ----------
     model : Pipeline
-        Columns and learner; fitted in place.
-    rows : LocalRows or DaskRows
+        Columns (if they are encoded) and learner; fitted in place.
+    rows : TrainingRows
     screen : Screen
     where : (int, int), optional
         The columns of latitude and longitude, for a map.
     """
-    columns, learner = model[0], model[-1]
+    learner = model[-1]
     with screen.stage("Reading rows"):
-        sample = rows.sample()
+        sample = rows.check()
     with screen.stage("Fitting"):
-        columns.fit(sample)
-        learner.fit(*rows.train(columns.transform))
-    constant = best_constant(learner)
+        if len(model) > 1:
+            model[0].fit(sample)
+        learner.fit(*rows.train(encoding(model)))
     with screen.stage("Testing"):
-        light = copy.copy(learner)
-        light.moments_ = []  # sums that only `fit` needs, and most of a fitted learner
-        fitted = Pipeline([("columns", columns), ("learner", light)])
-        found = rows.reduce(Judge(fitted, constant, rows.split, rows.n_rows, where))
+        found = judge(model, *rows.all(), split=rows.split, n_rows=rows.n_rows, where=where)
     result = {
         "target": model.table_["target"],
-        "inputs": rows.inputs,
+        "inputs": rows.columns,
         "rows": rows.n_rows,
         "rows_dropped": rows.n_dropped,
         "rows_train": learner.n_rows_,
         "rows_test": rows.n_rows - learner.n_rows_,
         "selected": {what: value for what, value, _ in choices(learner)},
         "alpha": learner.alpha_,
-        "test": found.test.measures(),
-        "train": found.train.measures(),
+        **found.measures(),
     }
-    return result, Material(found, sample)
+    return result, FitSample(found, sample)

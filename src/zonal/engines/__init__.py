@@ -1,6 +1,5 @@
 """The few array operations that features are made of, as a readable reference and compiled."""
 
-from .blocks import map_rows, ordered_map
 from .numba_engine import gegenbauer_features, gegenbauer_sums
 
-__all__ = ["gegenbauer_features", "gegenbauer_sums", "map_rows", "ordered_map"]
+__all__ = ["gegenbauer_features", "gegenbauer_sums"]

@@ -13,7 +13,7 @@ From rows to predictions:
 - `evidence`: Vecchia's log evidence as a function of length scales, noise and the features' share,
   with its gradient;
 - `sample`, `units`, `search`: parameters by evidence;
-- `joint`: features and the local part together.
+- `joint`, `joint_search`: features and the local part together, and their parameters.
 """
 
 from .joint import Joint, fit_joint

@@ -11,7 +11,7 @@ from numba import njit
 from scipy.optimize import minimize
 
 from .._typing import FloatArray
-from ..engines import ordered_map
+from ..rows.threads import ordered_map
 from .correlation import Correlation
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices

@@ -8,7 +8,7 @@ from numba import get_num_threads, njit
 from scipy.spatial import cKDTree
 
 from .._typing import FloatArray
-from ..engines import ordered_map
+from ..rows.threads import ordered_map
 
 __all__ = ["Nearest", "earlier_neighbors"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from .._typing import Array, FloatArray
-from ..engines import ordered_map
+from ..rows.threads import ordered_map
 from .correlation import Correlation, correlate, slopes
 from .neighbors import Indices
 

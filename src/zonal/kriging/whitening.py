@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numba import njit
 
 from .._typing import Array, FloatArray
-from ..engines import ordered_map
+from ..rows.threads import ordered_map
 from .neighbors import Indices
 
 __all__ = ["Whitening"]

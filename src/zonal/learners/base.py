@@ -1,78 +1,182 @@
-"""What every learner shares: its features, rows in blocks, moments of blocks."""
+"""The one way to fit: survey the rows, learn from a sample, sum over all of them, solve.
 
-import threading
-from collections.abc import Callable, Iterator
+A learner states three things and gets arrays, frames, streams, Dask, checkpoints and `partial_fit`
+for them:
+
+- ``_learn(survey)``: learn from the sample whatever is frozen before sums are taken;
+- ``_sums(block)``: sums over the rows of a block, which ``_merge(left, right)`` adds up;
+- ``_solve(sums)``: what follows from the sums; it is found when ``_solution`` is first asked for.
+
+Whatever is learnt has a name that ends in an underscore.
+"""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
+    check_consistent_length,
     check_is_fitted,
     has_fit_parameter,
     validate_data,
 )
 
-from .._typing import Array, FloatArray
-from .._validation import check_count
-from ..engines.blocks import block_slices, ordered_map
-from ..features import KernelFeatures, LearnedMetric, SphereEncoder, Standardizer
-from ..features.automatic import automatic_features
-from ..rows import sample_rows
-from ..selection.table import Records, selection_table
-from .chain import features_gradient
-from .compact import Compact, compact
-from .moments import Moments
-from .progress import progress
+from .._typing import FloatArray
+from ..rows import Block, Source, source_of
+from ..rows.array import ArraySource
+from ..rows.kinds import is_dask, is_many
+from ..rows.survey import Survey
+from .checkpoint import Run
 
 __all__ = ["Learner"]
 
-# Features held at a time, in bytes, by each thread.
-BLOCK_BYTES = 1 << 24
-# Products of features, in bytes, from which there is one at a time, by all threads of BLAS.
-WIDE_BYTES = 1 << 28
-# Rows whose mean is the shift of the moments.
-SHIFT_ROWS = 1024
-
-
-# What learners learn besides the attributes that end in an underscore.
-_PRIVATE_STATE = frozenset(
-    [
-        "_components",
-        "_done",
-        "_posterior",
-        "_selection",
-        "_single",
-        "_solution",
-        "_stream",
-        "_widths",
-        "_y_columns",
-    ]
-)
-
 
 class Learner(BaseEstimator):
-    """Base class of learners: the parameters `features`, `budget`, `random_state`, `verbose`."""
+    """Base class of learners; see the module for what a subclass defines."""
 
-    features: Any
-    budget: int
-    random_state: Any
-    verbose: bool
+    #: Whether progress bars are shown; a parameter of most learners.
+    verbose = False
+    #: Rows of a block, where blocks can be cut at will.
+    _block_rows: Any = 1 << 16
 
-    def _reset(self) -> None:
-        """Forget whatever was learnt, so that a fit that fails leaves nothing behind."""
-        for name in list(vars(self)):
-            if name in _PRIVATE_STATE or (name.endswith("_") and not name.startswith("_")):
-                delattr(self, name)
+    def _learn(self, survey: Survey) -> None:
+        """Learn what is frozen before sums are taken, from ``survey.sample``."""
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether `fit` or `partial_fit` has come to its end."""
-        return bool(getattr(self, "_done", False))
+    def _sums(self, block: Block) -> Any:
+        """Return sums over the checked rows of a block."""
+        raise NotImplementedError(f"{type(self).__name__} must define _sums(block).")
+
+    def _merge(self, left: Any, right: Any) -> Any:
+        """Return the sums over the rows of both."""
+        return left + right
+
+    def _solve(self, sums: Any) -> Any:
+        """Return what follows from the sums over all rows."""
+        return sums
+
+    def _title(self, what: str) -> str:
+        """Return the title of a progress bar, empty unless `verbose`."""
+        return f"{type(self).__name__}: {what}" if self.verbose else ""
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError if a parameter cannot be used."""
+
+    def _check_y(self, y: Any) -> Any:
+        """Return valid targets, or None where they are ignored."""
+        return None
+
+    def _fit(self, X: Any, y: Any = None, weight: Any = None, checkpoint: Any = None) -> Self:
+        """Fit to rows of any kind; a fit that fails leaves nothing behind."""
+        if checkpoint is not None and is_dask(X):
+            raise ValueError(
+                f"checkpoint={checkpoint!r} is for streams; Dask itself repeats what a lost worker "
+                "had done. Leave checkpoint out."
+            )
+        self._reset()
+        try:
+            self._check_parameters()
+            source = self._open(X, y, weight, resumable=checkpoint is not None)
+            run = None if checkpoint is None else Run(checkpoint, self)
+            if run is None or not run.started:
+                self._begin(source)
+            self._reduce(source, run)
+        except BaseException:
+            self._reset()
+            raise
+        if run is not None:
+            run.finish()
+        return self
+
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
+        """Return the source of the rows; blocks can be resumed, an array cannot."""
+        if not resumable and not is_many(X):
+            return ArraySource(self._checked(Block(X, y, weight), first=True))
+        return source_of(X, y, weight)
+
+    def _begin(self, source: Source) -> None:
+        """Survey the rows and learn from the sample."""
+        survey = source.survey(labels=is_classifier(self))
+        if not survey.whole:
+            sample = survey.sample
+            if sample.weight is not None and not len(sample.numbers):
+                raise ValueError("All sample weights are zero: at least one row must count.")
+            block = self._checked(Block(*sample[1:]), first=True)
+            sample = sample._replace(X=block.X, y=block.y, weight=block.weight)
+            survey = survey._replace(sample=sample)
+        self.n_rows_ = survey.n_rows
+        self._learn(survey)
+
+    def _reduce(self, source: Source, resume: Run | None) -> None:
+        """Sum over all rows, and solve."""
+        sums = self._walk(source, "_sums", self._snapshot()._merge, resume=resume)
+        self._sums_ = sums
+        self.n_rows_ = self._n_summed(sums)
+        self._solution_ = self._solve(sums)
+
+    def _walk(
+        self,
+        source: Source,
+        method: str,
+        merge: Callable[[Any, Any], Any],
+        *args: Any,
+        resume: Run | None = None,
+    ) -> Any:
+        """Merge what ``method(block, *args)`` of this learner makes of the blocks of rows.
+
+        Rows of an array are checked already; others are where they are walked over.
+        """
+        light = self._snapshot()
+        function = partial(_call, light, method, args)
+        if not isinstance(source, ArraySource):
+            light.verbose = False  # the bar is over the blocks
+            function = partial(_checked_call, light, method, args)
+        merge_some, title = partial(_merged, merge), self._title("blocks of rows")
+        return source.reduce(function, merge_some, self._block_rows, resume, title)
+
+    def _n_summed(self, sums: Any) -> int:
+        """Return the number of rows in the sums; of an iterator only they know."""
+        return self.n_rows_
+
+    def _partial_fit(self, X: Any, y: Any = None, weight: Any = None, classes: Any = None) -> Self:
+        """Add a chunk of rows; the first chunk is the sample."""
+        self._check_parameters()
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._reset()
+        block = self._checked(Block(X, y, weight), first=first)
+        if first:
+            survey = ArraySource(block).survey()
+            self._learn(survey._replace(whole=False, classes=classes))
+        start = 0 if first else self.n_rows_
+        sums = self._sums(replace(block, start=start))
+        # Only now, so that an error in the middle leaves the model as it was.
+        self._sums_ = sums if first else self._merge(self._sums_, sums)
+        self.n_rows_ = start + len(block)
+        self._solution_ = None
+        return self
+
+    @property
+    def _solution(self) -> Any:
+        """What `_solve` found, or finds now if chunks were added since."""
+        check_is_fitted(self)
+        if self._solution_ is None:
+            self._solution_ = self._solve(self._sums_)
+        return self._solution_
+
+    def _checked(self, block: Block, *, first: bool) -> Block:
+        """Validate rows, targets and weights; the first rows decide what columns there are."""
+        X = self._check_rows(block.X, reset=first)
+        y = self._check_y(block.y)
+        if y is not None:
+            check_consistent_length(X, y)
+        weight = self._check_weight(X, block.weight, allow_zero=not first)
+        return Block(X, y, weight, block.start)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Validate rows. Frames stay frames, for features that pick columns by name."""
@@ -85,12 +189,12 @@ class Learner(BaseEstimator):
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
 
-    def _check_weight(
-        self, X: Any, sample_weight: Any, *, allow_zero: bool = False
-    ) -> FloatArray | None:
-        """Validate weights. A later chunk may weigh nothing; the rows of a fit may not."""
+    def _check_weight(self, X: Any, sample_weight: Any, *, allow_zero: bool) -> FloatArray | None:
+        """Validate weights. A later chunk may weigh nothing; the first rows may not."""
         if sample_weight is None:
             return None
+        if not has_fit_parameter(self, "sample_weight"):
+            raise ValueError(f"{type(self).__name__} takes no sample weights, but got some.")
         rows = np.empty((_num_samples(X), 0))
         weight = np.asarray(sample_weight)
         if weight.shape == (len(rows),) and not weight.any():
@@ -101,317 +205,50 @@ class Learner(BaseEstimator):
             _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
         )
 
-    def _fit_features(
-        self, X: Any, y: Any, weight: FloatArray | None, targets: FloatArray | None = None
-    ) -> Any:
-        """A fitted copy of the features, or those chosen for the targets [n, t]."""
-        if isinstance(self.features, str):
-            if self.features != "auto":
-                raise ValueError(
-                    f"features={self.features!r} must be 'auto' or a transformer such as "
-                    "zonal.GegenbauerFeatures()."
-                )
-            check_count("budget", self.budget, type(self).__name__)
-            chosen = self._chosen_features(X, y, weight, targets)
-            if chosen is not None:
-                return chosen
-            features = automatic_features(self.budget)
-        elif hasattr(self.features, "fit") and hasattr(self.features, "transform"):
-            features = clone(self.features)
-        else:
-            raise TypeError(
-                f"features={self.features!r} must be 'auto' or a transformer with fit and "
-                "transform, such as zonal.GegenbauerFeatures()."
-            )
-        _seed(features, self.random_state)
-        return features.fit(X, y, **_weight_arguments(features, weight))
+    def _reset(self) -> None:
+        """Forget whatever was learnt."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
 
-    def _chosen_features(
-        self, X: Any, y: Any, weight: FloatArray | None, targets: FloatArray | None
-    ) -> Any:
-        """Features chosen on a pilot sample and fitted to it; None where nothing can be chosen."""
-        from ..selection.search import MIN_ROWS, select_features  # which uses learners' machinery
+    def _snapshot(self) -> Self:
+        """Return a copy without sums, to be sent to whoever holds the rows."""
+        light = copy.copy(self)
+        light._sums_ = None
+        return light
 
-        n_rows = _num_samples(X)
-        counting = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
-        if targets is None or len(counting) < MIN_ROWS or not np.ptp(targets, axis=0).any():
-            return None
-        pilot = counting[sample_rows(len(counting))]
-        features, self._selection = select_features(
-            _safe_indexing(X, pilot),
-            targets[pilot].astype(np.float64),
-            np.ones(len(pilot)) if weight is None else weight[pilot],
-            n_components=self.budget,
-            n_rows=getattr(self, "_n_rows_ahead", len(counting)),  # of which these are a sample
-            y=_safe_indexing(y, pilot),
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-            verbose=self.verbose,
-        )
-        return features
+    def without_sums(self) -> Self:
+        """Return a copy that predicts the same, but cannot be continued by `partial_fit`.
 
-    @property
-    def selection_(self) -> Any:
-        """What ``features="auto"`` tried, as a table: a pandas frame where pandas is installed."""
-        self._check_fitted()
-        if not hasattr(self, "_selection"):
-            raise AttributeError(
-                "Nothing was chosen: features were given, there are no targets, or too few rows."
-            )
-        return selection_table(self._selection)
-
-    def _html_repr(self) -> str:
-        """scikit-learn's diagram, and below it the table of what was tried."""
-        diagram = str(super()._html_repr())
-        if not hasattr(self, "_selection"):
-            return diagram
-        table = Records(self._selection)._repr_html_()  # pandas would leave rows out
-        return f"{diagram}<details><summary>What was tried</summary>{table}</details>"
-
-    def _fit_blocks(self, X: Any, y: Any, weight: Any, checkpoint: Any) -> Self:
-        """Fit to rows in blocks, on a cluster or one after the other."""
-        from ..streaming.fit import fit_moments
-
-        fit_moments(self, X, y, weight, checkpoint)
-        return self
-
-    def _transform(self, X: Any, features: Any = None) -> Array:
-        """Features of a few rows, dense: [n, D]."""
-        features = self.features_ if features is None else features
-        # Frames between our own steps would only be turned into arrays again.
-        output = {"transform_output": "default"} if _is_ours(features) else {}
-        with config_context(**output):
-            Z = features.transform(X)
-        Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
-        return Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64)
-
-    def _map(
-        self,
-        X: Any,
-        function: Callable[[Array], Array],
-        description: str = "",
-        form: Compact | None = None,
-    ) -> Array:
-        """Apply a function to the features of rows (or to a form of them), block by block: [n, …].
-
-        Each thread takes rows all the way from X to the result, in memory that it uses again.
+        The sums are most of a fitted learner, and only further rows need them.
         """
-        form = form or Compact(self.features_, self.n_columns_, None)
-        out: Array | None = None
-        scratch, lock = _Scratch(), threading.Lock()
+        self._solution  # noqa: B018  # found now
+        return self._snapshot()
 
-        def work(rows: slice) -> None:
-            nonlocal out
-            part = function(self._features(_rows(X, rows), scratch, form))
-            with lock:
-                if out is None:
-                    out = np.empty((_num_samples(X), *part.shape[1:]), part.dtype)
-            out[rows] = part
+    def restore(self, other: "Learner") -> None:
+        """Take over what another learner of the same class and parameters has learnt."""
+        for name, value in vars(other).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
 
-        # Twice the rows that features take at a time: every block has its rows checked again.
-        slices = list(block_slices(_num_samples(X), form.n_columns // 2))
-        shown = progress(slices, self.verbose and bool(description), description)
-        for _ in ordered_map(work, shown, self._n_threads):
-            pass
-        return np.empty(0) if out is None else out
-
-    def _compact(self, X: Any) -> Compact:
-        """The narrowest form of the features that pays for these rows."""
-        return compact(self.features_, self.n_columns_, _num_samples(X))
-
-    def _features(self, X: Any, scratch: "_Scratch", form: Compact) -> Array:
-        """A form of the features of a few rows, in memory that the next call overwrites: [n, D]."""
-        dtype = getattr(X, "dtype", None)
-        if isinstance(form.features, KernelFeatures) and dtype in (np.float32, np.float64):
-            out = scratch.array((_num_samples(X), form.n_columns), dtype)
-            return form.features.transform_into(X, out)
-        return self._transform(X, form.features)
-
-    @property
-    def _n_threads(self) -> int | None:
-        """Threads that take blocks of rows: all (None), or one for transformers of others."""
-        return None if _is_ours(self.features_) else 1
-
-    def _gradient(self, X: Any, coef: FloatArray) -> Array:
-        """Gradients of t functions Z β, with β [D, t], at rows: [n, t, d]."""
-        return features_gradient(self.features_, self._check_rows(X, reset=False), coef)
-
-    def _slices(self, X: Any, n_targets: int = 0, n_rows: int | None = None) -> Iterator[slice]:
-        """Slices of the rows of X, or of so many of them."""
-        n_rows = _num_samples(X) if n_rows is None else n_rows
-        itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-        width = self.n_columns_ + n_targets
-        # No fewer rows than columns: their products take as much memory and time.
-        step = max(width, BLOCK_BYTES // (itemsize * width))
-        return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
-
-    def _start(self, X: Any, Y: Array) -> FloatArray:
-        """The shift of the moments; learns the number of columns."""
-        shift = self._shift(X, Y)
-        self.n_columns_ = len(shift) - Y.shape[1]
-        return shift
-
-    def _shift(self, X: Any, Y: Array, form: Compact | None = None) -> FloatArray:
-        """The mean of features (or a form of them) and targets of some rows."""
-        chosen = sample_rows(_num_samples(X), SHIFT_ROWS)
-        Z = self._transform(_safe_indexing(X, chosen), form and form.features)
-        return np.concatenate(
-            [Z.mean(axis=0, dtype=np.float64), Y[chosen].mean(axis=0, dtype=np.float64)]
-        )
-
-    def _accumulate(
-        self,
-        X: Any,
-        Y: Array,
-        weight: FloatArray | None,
-        labels: npt.NDArray[np.intp] | None,
-        moments: list[Moments],
-    ) -> None:
-        """Add rows to the moments of their groups (`labels`; None: all to the first)."""
-        n_rows = _num_samples(X)
-        numbers = (
-            [np.arange(n_rows)]
-            if labels is None
-            else [np.flatnonzero(labels == group) for group in range(len(moments))]
-        )
-        # Blocks are of one group and full: smaller ones would have more products to add.
-        jobs = [
-            (group, chosen[rows])
-            for group, chosen in enumerate(numbers)
-            for rows in self._slices(X, Y.shape[1], len(chosen))
-        ]
-        jobs.sort(key=lambda job: job[1][0])  # groups side by side, so that X is read once
-        scratch = _Scratch(), _Scratch()
-        form = self._compact(X)
-        shift = moments[0].shift if form.mixing is None else self._shift(X, Y, form)
-        parts = [Moments(shift, target.n_targets) for target in moments]
-
-        def work(job: tuple[int, npt.NDArray[np.intp]]) -> tuple[int, Array, int, float]:
-            group, chosen = job
-            part_weight = None if weight is None else weight[chosen]
-            rows = _take(X, chosen)
-            block = self._augmented(rows, Y[chosen], part_weight, parts[group], scratch, form)
-            return group, block.T @ block, len(block), float(np.finfo(block.dtype).eps)
-
-        # Each thread takes rows all the way from X to their products; the sums are taken in order,
-        # so that they do not depend on the threads.
-        shown = progress(jobs, self.verbose, f"{type(self).__name__}: rows")
-        n_threads = self._n_threads
-        if parts[0].gram.nbytes > WIDE_BYTES:  # a few products at a time would fill the memory
-            n_threads = 1
-        for group, *products in ordered_map(work, shown, n_threads):
-            parts[group].add(*products)
-        # Only now, so that an error in the middle leaves the moments as they were.
-        for target, part in zip(moments, parts, strict=True):
-            wide = part if form.mixing is None else part.mixed(form.mixing).shifted(target.shift)
-            target.add(wide.gram, wide.n_rows, wide.precision)
-
-    def _augmented(
-        self,
-        X: Any,
-        Y: Array,
-        weight: FloatArray | None,
-        moments: Moments,
-        scratch: "tuple[_Scratch, _Scratch]",
-        form: Compact,
-    ) -> Array:
-        """Rows (z - a, y - b, 1) √w, in one matrix."""
-        width = moments.n_features
-        # Not written to their place at once: compiled code is several times faster where rows
-        # follow each other in memory, and the shift has to be subtracted anyway.
-        Z = self._features(X, scratch[0], form)
-        if Z.shape[1] != width:
-            raise ValueError(
-                f"The features of this chunk have {Z.shape[1]} columns, but those of the first had "
-                f"{width}: all chunks must have the same columns."
-            )
-        Y = Y - moments.shift[width:]
-        dtype = Z.dtype if _is_moderate(Y) and _is_moderate(weight) else np.dtype(np.float64)
-        block = scratch[1].array((len(Z), len(moments.shift) + 1), dtype)
-        np.subtract(Z, moments.shift[:width].astype(dtype), out=block[:, :width])
-        block[:, width:-1] = Y
-        block[:, -1] = 1
-        if weight is not None:
-            block *= np.sqrt(weight)[:, None].astype(block.dtype)
-        return block
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        parts = self.features if isinstance(self.features, tuple | list) else [self.features]
-        tags.input_tags.sparse = all(
-            isinstance(part, str)
-            or (hasattr(part, "__sklearn_tags__") and get_tags(part).input_tags.sparse)
-            for part in parts
-        )
-        return tags
-
-    def _check_fitted(self) -> None:
-        check_is_fitted(self)
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` or `partial_fit` has come to its end."""
+        return hasattr(self, "_sums_")
 
 
-class _Scratch(threading.local):
-    """A thread's memory for one array, used again for the next: fresh pages cost much."""
-
-    def __init__(self) -> None:
-        self._memory: Array = np.empty(0)
-
-    def array(self, shape: tuple[int, int], dtype: Any) -> Array:
-        """An array of that shape, with whatever is in it."""
-        size = shape[0] * shape[1]
-        if self._memory.dtype != dtype or self._memory.size < size:
-            self._memory = np.empty(size, dtype)
-        return self._memory[:size].reshape(shape)
+def _call(learner: Learner, method: str, args: tuple[Any, ...], block: Block) -> Any:
+    """Call a method of a learner on checked rows."""
+    return getattr(learner, method)(block, *args)
 
 
-def _rows(X: Any, rows: slice) -> Any:
-    """A slice of rows of an array, a sparse matrix or a frame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+def _checked_call(learner: Learner, method: str, args: tuple[Any, ...], block: Block) -> Any:
+    """Check rows and call a method of a learner on them; None for no rows."""
+    if not len(block):
+        return None
+    return getattr(learner, method)(learner._checked(block, first=False), *args)
 
 
-def _is_moderate(values: Array | None) -> bool:
-    """Whether sums of squares of these numbers are well within the range of float32."""
-    if values is None:
-        return True
-    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
-    return bool(largest == 0 or 1e-12 < largest < 1e12)
-
-
-def _take(X: Any, numbers: npt.NDArray[np.intp]) -> Any:
-    """Rows by ascending numbers: a slice, which copies nothing, where none is left out."""
-    first, last = int(numbers[0]), int(numbers[-1])
-    if last - first + 1 == len(numbers):
-        return _rows(X, slice(first, last + 1))
-    return _safe_indexing(X, numbers)
-
-
-def _is_ours(features: Any) -> bool:
-    """Whether features may be evaluated in several threads at once."""
-    steps = [step for _, step in features.steps] if isinstance(features, Pipeline) else [features]
-    ours = KernelFeatures | Standardizer | SphereEncoder | LearnedMetric
-    return all(isinstance(step, ours) for step in steps)
-
-
-def _seed(features: Any, random_state: Any) -> None:
-    """Seed what the features leave to chance from the learner's own seed, if it has one."""
-    parameters = features.get_params(deep=True) if hasattr(features, "get_params") else {}
-    unset = sorted(
-        name
-        for name, value in parameters.items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    )
-    if random_state is not None and unset:
-        rng = check_random_state(random_state)
-        seeds = {name: int(rng.randint(np.iinfo(np.int32).max)) for name in unset}
-        features.set_params(**seeds)
-
-
-def _weight_arguments(features: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
-    """Arguments that take the sample weights to whatever learns from the rows."""
-    if weight is None:
-        return {}
-    if isinstance(features, Pipeline):
-        return {
-            f"{name}__sample_weight": weight
-            for name, step in features.steps
-            if has_fit_parameter(step, "sample_weight")
-        }
-    return {"sample_weight": weight} if has_fit_parameter(features, "sample_weight") else {}
+def _merged(merge: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """Merge two results, either of which may be of no rows."""
+    if left is None or right is None:
+        return right if left is None else left
+    return merge(left, right)

@@ -1,27 +1,36 @@
 """Kernel canonical correlation analysis from joint moments of two views."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import (
-    _num_samples,
-    check_array,
-    check_consistent_length,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, check_positive
-from ..dispatch import blockwise, is_many
-from .base import Learner, _rows
-from .moments import Moments
-from .progress import progress
+from ..features.space import FeatureSpace
+from ..moments import Moments
+from ..rows import Block, blockwise
+from ..rows.block import take
+from ..rows.progress import progress
+from ..rows.survey import Survey
+from .feature_learner import MomentLearner
+from .targets import require
 
 __all__ = ["KernelCCA"]
 
 
-class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
+class _Directions(NamedTuple):
+    """Canonical correlations, the directions of both views, and the mean features."""
+
+    correlations: FloatArray
+    first: FloatArray
+    second: FloatArray
+    mean: FloatArray
+
+
+class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner):
     r"""Kernel canonical correlation analysis on explicit features, in one pass.
 
     Directions a, b in the feature spaces of two views X and Y that maximise
@@ -67,8 +76,6 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     True
     """
 
-    moments_: list[Moments]
-
     def __init__(
         self,
         features: Any = "auto",
@@ -102,40 +109,55 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         -------
         self
         """
-        if checkpoint is not None or is_many(X):
-            return self._fit_blocks(X, y, None, checkpoint)
-        self._reset()
-        self.partial_fit(X, y)
-        self._solve()
-        return self
+        return self._fit(X, y, None, checkpoint)
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a chunk of rows of both views; the first chunk decides the features."""
-        name = type(self).__name__
-        check_count("n_components", self.n_components, name)
-        check_positive("alpha", self.alpha, name)
-        first = not self.__sklearn_is_fitted__()
-        X = self._check_rows(X, reset=first)
-        Y = self._second_view(y)
-        check_consistent_length(X, Y)
-        if first:
-            self._y_columns = Y.shape[1]
-            self.features_ = tuple(
-                _with_features(self, features)._fit_features(view, None, None)
-                for features, view in zip(self._pair(), (X, Y), strict=True)
-            )
-            self._begin(X, Y)
-        elif Y.shape[1] != self._y_columns:
+        return self._partial_fit(X, y)
+
+    def _check_parameters(self) -> None:
+        check_count("n_components", self.n_components, type(self).__name__)
+        check_positive("alpha", self.alpha, type(self).__name__)
+
+    def _check_y(self, y: Any) -> Array:
+        """Return the second view: [n, n_other_features]."""
+        require(y, type(self).__name__)
+        Y = check_array(
+            y, accept_sparse="csr", ensure_2d=False, dtype=[np.float64, np.float32], input_name="Y"
+        )
+        return Y if Y.ndim == 2 else Y[:, None]
+
+    def _learn(self, survey: Survey) -> None:
+        views = survey.sample.X, survey.sample.y
+        self._y_columns_ = views[1].shape[1]
+        self.features_ = tuple(
+            self._fitted(features, view) for features, view in zip(self._pair(), views, strict=True)
+        )
+        means = [
+            FeatureSpace(features, 0).mean(view)
+            for features, view in zip(self.features_, views, strict=True)
+        ]
+        self._widths_ = tuple(len(mean) for mean in means)
+        self.n_columns_ = sum(self._widths_)
+        self._shift_ = np.concatenate(means)
+        if self.n_components > min(self._widths_):
             raise ValueError(
-                f"This chunk of Y has {Y.shape[1]} columns, but the first had {self._y_columns}."
+                f"n_components={self.n_components} exceeds the {min(self._widths_)} features of a "
+                "view."
             )
-        added = Moments(self.moments_[0].shift, 0)
-        for rows in progress(list(self._slices(X)), self.verbose, "KernelCCA: rows"):
-            added.update(self._joined(_rows(X, rows), _rows(Y, rows)))
-        self.moments_ = [self.moments_[0] + added]
-        self._solution: tuple[FloatArray, ...] | None = None
-        self._done = True
-        return self
+
+    def _sums(self, block: Block) -> list[Moments]:
+        if block.y.shape[1] != self._y_columns_:
+            raise ValueError(
+                f"This chunk of Y has {block.y.shape[1]} columns, but the first had "
+                f"{self._y_columns_}."
+            )
+        sums = Moments(self._shift_, 0)
+        slices = list(self._space.slices(block.X))
+        title = self._title("rows")
+        for rows in progress(slices, bool(title), title):
+            sums.update(self._joined(take(block.X, rows), take(block.y, rows)))
+        return [sums]
 
     @blockwise
     def transform(self, X: Any, y: Any = None) -> Any:
@@ -152,53 +174,44 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         -------
         ndarray of shape (n_samples, n_components), or a pair of them if Y is given
         """
-        self._check_fitted()
+        check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        width = self._widths[0]
-        mean = self.moments_[0].mean()
+        width = self._widths_[0]
+        mean = self._solution.mean
         first = self._variates(X, 0, self.x_weights_, mean[:width])
         if y is None:
             return first
-        Y = self._second_view(y)
+        Y = self._check_y(y)
         check_consistent_length(X, Y)
-        if Y.shape[1] != self._y_columns:
+        if Y.shape[1] != self._y_columns_:
             raise ValueError(
-                f"Y has {Y.shape[1]} columns, but the model was fitted to {self._y_columns}."
+                f"Y has {Y.shape[1]} columns, but the model was fitted to {self._y_columns_}."
             )
         return first, self._variates(Y, 1, self.y_weights_, mean[width:])
 
-    def _variates(self, X: Any, view: int, weights: FloatArray, mean: FloatArray) -> Array:
-        parts = []
-        for rows in self._slices(X):
-            Z = self._transform(_rows(X, rows), self.features_[view])
-            parts.append((Z - mean.astype(Z.dtype)) @ weights.astype(Z.dtype))
-        return np.concatenate(parts)
+    @property
+    def _spaces(self) -> tuple[FeatureSpace, ...]:
+        """The feature spaces of the two views."""
+        return tuple(map(FeatureSpace, self.features_, self._widths_))
 
-    def _begin(self, X: Any, Y: Any) -> None:
-        head = slice(0, min(1024, _num_samples(X)))
-        parts = [
-            self._transform(_rows(view, head), features)
-            for features, view in zip(self.features_, (X, Y), strict=True)
-        ]
-        self._widths = tuple(part.shape[1] for part in parts)
-        self.n_columns_ = sum(self._widths)
-        if self.n_components > min(self._widths):
-            raise ValueError(
-                f"n_components={self.n_components} exceeds the {min(self._widths)} features of a "
-                "view."
-            )
-        shift = np.concatenate([part.mean(axis=0, dtype=np.float64) for part in parts])
-        self.moments_ = [Moments(shift, 0)]
+    @property
+    def _space(self) -> FeatureSpace:
+        """Both views side by side, for the size of blocks."""
+        return FeatureSpace(None, self.n_columns_)
+
+    def _variates(self, X: Any, view: int, weights: FloatArray, mean: FloatArray) -> Array:
+        def project(Z: Array) -> Array:
+            return (Z - mean.astype(Z.dtype)) @ weights.astype(Z.dtype)
+
+        return self._spaces[view].map(X, project)
 
     def _joined(self, X: Any, Y: Any) -> Array:
-        parts = [
-            self._transform(view, features)
-            for features, view in zip(self.features_, (X, Y), strict=True)
-        ]
+        """Return rows (z_x - a, z_y - b, 1)."""
+        parts = [space.transform(view) for space, view in zip(self._spaces, (X, Y), strict=True)]
         dtype = np.result_type(*parts)
-        block = np.ones((len(parts[0]), self.n_columns_ + 1), dtype)
-        block[:, :-1] = np.hstack(parts) - self.moments_[0].shift.astype(dtype)
-        return block
+        rows = np.ones((len(parts[0]), self.n_columns_ + 1), dtype)
+        rows[:, :-1] = np.hstack(parts) - self._shift_.astype(dtype)
+        return rows
 
     def _pair(self) -> tuple[Any, Any]:
         if isinstance(self.features, tuple | list):
@@ -209,56 +222,41 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             return self.features[0], self.features[1]
         return self.features, self.features
 
-    def _second_view(self, y: Any) -> Array:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        Y = check_array(
-            y, accept_sparse="csr", ensure_2d=False, dtype=[np.float64, np.float32], input_name="Y"
-        )
-        return Y if Y.ndim == 2 else Y[:, None]
-
-    def _solve(self) -> tuple[FloatArray, ...]:
-        """Correlations and directions, found when they are needed."""
-        self._check_fitted()
-        if self._solution is None:
-            width = self._widths[0]
-            moments = self.moments_[0]
-            C = moments.products() / moments.weight
-            raw = np.diag(moments.products(np.zeros_like(moments.shift))) / moments.weight
-            factors = []
-            for view in (slice(0, width), slice(width, None)):
-                block = C[view, view]
-                # At least the rounding of the sums, or a constant view would correlate by noise.
-                rounding = len(block) * moments.precision * raw[view].sum()
-                ridge = max(self.alpha * np.trace(block) / len(block), rounding) or 1.0
-                factors.append(cholesky(block + ridge * np.eye(len(block)), lower=True))
-            middle = solve_triangular(factors[0], C[:width, width:], lower=True)
-            middle = solve_triangular(factors[1], middle.T, lower=True).T
-            left, correlations, right = svd(middle, full_matrices=False)
-            k = self.n_components
-            a = solve_triangular(factors[0].T, left[:, :k])
-            b = solve_triangular(factors[1].T, right[:k].T)
-            largest = np.take_along_axis(a, np.abs(a).argmax(axis=0)[None], axis=0)
-            signs = np.where(largest < 0, -1, 1)
-            self._solution = np.minimum(correlations[:k], 1.0), a * signs, b * signs
-        return self._solution
+    def _solve(self, sums: list[Moments]) -> _Directions:
+        width, moments = self._widths_[0], sums[0]
+        C = moments.products() / moments.weight
+        raw = np.diag(moments.products(np.zeros_like(moments.shift))) / moments.weight
+        factors = []
+        for view in (slice(0, width), slice(width, None)):
+            block = C[view, view]
+            # At least the rounding of the sums, or a constant view would correlate by noise.
+            rounding = len(block) * moments.precision * raw[view].sum()
+            ridge = max(self.alpha * np.trace(block) / len(block), rounding) or 1.0
+            factors.append(cholesky(block + ridge * np.eye(len(block)), lower=True))
+        middle = solve_triangular(factors[0], C[:width, width:], lower=True)
+        middle = solve_triangular(factors[1], middle.T, lower=True).T
+        left, correlations, right = svd(middle, full_matrices=False)
+        k = self.n_components
+        a = solve_triangular(factors[0].T, left[:, :k])
+        b = solve_triangular(factors[1].T, right[:k].T)
+        largest = np.take_along_axis(a, np.abs(a).argmax(axis=0)[None], axis=0)
+        signs = np.where(largest < 0, -1, 1)
+        return _Directions(np.minimum(correlations[:k], 1.0), a * signs, b * signs, moments.mean())
 
     @property
     def correlations_(self) -> FloatArray:
         """The canonical correlations."""
-        return self._solve()[0]
+        return np.asarray(self._solution.correlations)
 
     @property
     def x_weights_(self) -> FloatArray:
         """Directions of the first view."""
-        return self._solve()[1]
+        return np.asarray(self._solution.first)
 
     @property
     def y_weights_(self) -> FloatArray:
         """Directions of the second view."""
-        return self._solve()[2]
+        return np.asarray(self._solution.second)
 
     @property
     def _n_features_out(self) -> int:
@@ -270,10 +268,3 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _with_features(learner: KernelCCA, features: Any) -> KernelCCA:
-    """The same learner with the features of one view."""
-    return KernelCCA(
-        features, budget=learner.budget, random_state=learner.random_state, verbose=False
-    )

@@ -4,13 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .._typing import Array
-from ..dispatch import blockwise, is_many
+from ..moments import Moments
+from ..rows import Block, blockwise
+from ..rows.survey import Survey
 from .ridge import RidgeLearner
+from .targets import check_labels
 
 __all__ = ["KernelRidgeClassifier"]
 
@@ -76,17 +76,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         -------
         self
         """
-        if checkpoint is not None or is_many(X):
-            return self._fit_blocks(X, y, sample_weight, checkpoint)
-        self._reset()
-        X = self._check_rows(X, reset=True)
-        y = self._check_labels(X, y)
-        weight = self._check_weight(X, sample_weight)
-        counting = y if weight is None else y[weight > 0]
-        self.classes_ = self._check_classes(np.unique(counting))
-        self._fit_rows(X, y, self._indicators(y), weight)
-        self._done = True
-        return self
+        return self._fit(X, y, sample_weight, checkpoint)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data.
@@ -102,30 +92,27 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         -------
         self
         """
-        first = not self.__sklearn_is_fitted__()
-        if first:
-            self._reset()
-            if classes is None:
+        if self.__sklearn_is_fitted__():
+            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 raise ValueError(
-                    "The first call of partial_fit needs classes, all labels that will appear."
+                    f"classes={classes!r} differ from those of the first call, {self.classes_!r}."
                 )
-            self.classes_ = self._check_classes(np.unique(classes))
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+        elif classes is None:
             raise ValueError(
-                f"classes={classes!r} differ from those of the first call, {self.classes_!r}."
+                "The first call of partial_fit needs classes, all labels that will appear."
             )
-        X = self._check_rows(X, reset=first)
-        y = self._check_labels(X, y)
-        unseen = np.setdiff1d(y, self.classes_)
-        if len(unseen):
+        return self._partial_fit(
+            X, y, sample_weight, None if classes is None else np.unique(classes)
+        )
+
+    def _learn(self, survey: Survey) -> None:
+        if len(survey.classes) < 2:
             raise ValueError(
-                f"y contains labels that are not among the classes: {unseen.tolist()}; the "
-                f"classes are {self.classes_.tolist()}."
+                f"{type(self).__name__} needs rows of at least 2 classes, but y has one class "
+                f"only: {survey.classes.tolist()}."
             )
-        weight = self._check_weight(X, sample_weight, allow_zero=not first)
-        self._add_rows(X, y, self._indicators(y), weight)
-        self._done = True
-        return self
+        self.classes_ = survey.classes
+        super()._learn(survey)
 
     @blockwise
     def decision_function(self, X: Any) -> Array:
@@ -146,10 +133,12 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
         classes
         """
-        coef = self._solved().coef
+        self._check_gradient()
+        coef = self._solution.coef
+        X = self._check_rows(X, reset=False)
         if len(self.classes_) > 2:
-            return self._gradient(X, coef)
-        return self._gradient(X, coef[:, 1:] - coef[:, :1])[:, 0]
+            return self._space.gradient(X, coef)
+        return self._space.gradient(X, coef[:, 1:] - coef[:, :1])[:, 0]
 
     @blockwise
     def predict(self, X: Any) -> Array:
@@ -166,31 +155,26 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         probabilities = (1 - MIXED) * _onto_simplex(scores) + MIXED / scores.shape[1]
         return probabilities.astype(scores.dtype)
 
-    def _indicators(self, y: Array) -> Array:
+    def _sums(self, block: Block) -> list[Moments]:
+        counting = block.y if block.weight is None else block.y[block.weight > 0]
+        unseen = np.setdiff1d(counting, self.classes_)
+        if len(unseen):
+            raise ValueError(
+                f"y contains labels that are not among the classes: {unseen.tolist()}; the "
+                f"classes are {self.classes_.tolist()}."
+            )
+        return super()._sums(block)
+
+    def _targets(self, y: Any, n_rows: int) -> Array:
+        """Return the indicators of the classes: [n, n_classes]."""
         return (y[:, None] == self.classes_).astype(np.int8)
 
-    def _check_classes(self, classes: Array) -> Array:
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least 2 classes, but y has one class "
-                f"only: {classes.tolist()}."
-            )
-        return classes
-
-    def _check_labels(self, X: Any, y: Any) -> Array:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_consistent_length(X, y)
-        check_classification_targets(y)
-        return np.asarray(y)
+    def _check_y(self, y: Any) -> Array:
+        return check_labels(y, type(self).__name__)
 
 
 def _onto_simplex(scores: Array) -> Array:
-    """Nearest points of the probability simplex (Held, Wolfe and Crowder 1974), row by row.
+    """Project rows onto the probability simplex (Held, Wolfe and Crowder 1974).
 
     Subtract the threshold that leaves a sum of one after cutting at zero.
     """

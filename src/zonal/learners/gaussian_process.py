@@ -7,16 +7,15 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.base import RegressorMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._typing import Array, FloatArray
-from ..dispatch import blockwise, is_many
-from ..features import KernelFeatures
-from .base import Learner
-from .moments import Moments
-from .solve import Eigen
+from ..moments import Moments
+from ..moments.ridge import Eigen
+from ..rows import blockwise
+from ..rows.survey import Survey
+from .feature_learner import MomentLearner
+from .targets import check_numbers
 
 __all__ = ["GaussianProcess"]
 
@@ -73,7 +72,7 @@ class _Evidence:
         scale = self.squares.mean() / self.n_rows
         if scale <= 0:  # targets that are all zero are explained by any small noise
             return 1e-12
-        # The data's fit is a difference of sums: less noise than their rounding can not be told.
+        # The data's fit is a difference of sums: less noise than their rounding cannot be told.
         lowest = max(1e-10, self.precision)
         logs = np.log(scale) + np.linspace(np.log(lowest), np.log(10.0), 64)
         best = int(np.argmax([self.log_evidence(np.exp(log)) for log in logs]))
@@ -90,7 +89,7 @@ class _Evidence:
         return _Posterior(mean, factor, noise, self.log_evidence(noise))
 
 
-class GaussianProcess(RegressorMixin, Learner):
+class GaussianProcess(RegressorMixin, MomentLearner):
     r"""Gaussian process regression as Bayesian linear regression on features.
 
     .. math::
@@ -161,38 +160,23 @@ class GaussianProcess(RegressorMixin, Learner):
 
         Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
         """
-        if checkpoint is not None or is_many(X):
-            return self._fit_blocks(X, y, None, checkpoint)
-        self._reset()
-        self.partial_fit(X, y)
-        self._solved()
-        return self
+        return self._fit(X, y, None, checkpoint)
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data."""
-        self._check_noise()
-        first = not self.__sklearn_is_fitted__()
-        X = self._check_rows(X, reset=first)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = check_array(y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y")
-        check_consistent_length(X, y)
-        Y = y.reshape(len(y), -1)
-        if first:
-            self._single = y.ndim == 1
-            self.features_ = self._fit_features(X, y, None, Y)
-            self.moments_ = [Moments(self._start(X, Y), Y.shape[1])]
-        elif Y.shape[1] != self.moments_[0].n_targets:
-            raise ValueError(
-                f"This chunk has {Y.shape[1]} targets, but the first had "
-                f"{self.moments_[0].n_targets}."
-            )
-        self._accumulate(X, Y, None, None, self.moments_)
-        self._posterior: _Posterior | None = None
-        self._done = True
-        return self
+        return self._partial_fit(X, y)
+
+    def _check_y(self, y: Any) -> Array:
+        return check_numbers(y, type(self).__name__)
+
+    def _learn(self, survey: Survey) -> None:
+        self._single_ = survey.sample.y.ndim == 1
+        super()._learn(survey)
+
+    def _solve(self, sums: list[Moments]) -> _Posterior:
+        evidence = _Evidence(sums[0])
+        noise = evidence.best_noise() if self.noise == "evidence" else float(self.noise)
+        return evidence.posterior(noise)
 
     @blockwise
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -211,7 +195,7 @@ class GaussianProcess(RegressorMixin, Learner):
         std : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Only if `return_std`; the same for every target.
         """
-        posterior = self._solved()
+        posterior: _Posterior = self._solution
         X = self._check_rows(X, reset=False)
         n_targets = posterior.mean.shape[1]
 
@@ -222,13 +206,13 @@ class GaussianProcess(RegressorMixin, Learner):
             spread = np.square(Z @ posterior.factor.astype(Z.dtype)).sum(axis=1)
             return np.column_stack([mean, spread, np.square(Z).sum(axis=1)])
 
-        values = self._map(X, moments)
-        mean = values[:, 0] if self._single else values[:, :n_targets]
+        values = self._space.map(X, moments)
+        mean = values[:, 0] if self._single_ else values[:, :n_targets]
         if not return_std:
             return mean
-        missing = self._missing_variance(X, values[:, -1])
+        missing = self._space.residual_variance(X, values[:, -1])
         std = np.sqrt(values[:, -2] + missing)
-        return mean, std if self._single else np.repeat(std[:, None], n_targets, axis=1)
+        return mean, std if self._single_ else np.repeat(std[:, None], n_targets, axis=1)
 
     def gradient(self, X: Any) -> Array:
         """Gradients of the posterior mean, as those of `KernelRidge`.
@@ -242,8 +226,8 @@ class GaussianProcess(RegressorMixin, Learner):
         -------
         ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
         """
-        gradient = self._gradient(X, self._solved().mean)
-        return gradient[:, 0] if self._single else gradient
+        gradient = self._space.gradient(self._check_rows(X, reset=False), self._solution.mean)
+        return gradient[:, 0] if self._single_ else gradient
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draws of the latent function at rows.
@@ -263,7 +247,7 @@ class GaussianProcess(RegressorMixin, Learner):
             Their variance is that of `predict`; the part that the features leave out is drawn
             independently for each row.
         """
-        posterior = self._solved()
+        posterior: _Posterior = self._solution
         X = self._check_rows(X, reset=False)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         width, n_targets = posterior.mean.shape
@@ -273,32 +257,13 @@ class GaussianProcess(RegressorMixin, Learner):
         def values(Z: Array) -> Array:
             return np.column_stack([Z @ weights.astype(Z.dtype), np.square(Z).sum(axis=1)])
 
-        drawn = self._map(X, values)
-        missing = np.sqrt(self._missing_variance(X, drawn[:, -1]))[:, None]
+        drawn = self._space.map(X, values)
+        missing = np.sqrt(self._space.residual_variance(X, drawn[:, -1]))[:, None]
         noise = rng.standard_normal((len(drawn), n_targets * n_samples), dtype=drawn.dtype)
         sample = (drawn[:, :-1] + missing * noise).reshape(len(drawn), n_targets, n_samples)
-        return sample[:, 0] if self._single else sample
+        return sample[:, 0] if self._single_ else sample
 
-    def _missing_variance(self, X: Any, squares: Array) -> Array:
-        """max(0, k(x,x) - ‖z‖²)."""
-        features, rows = self.features_, X
-        if isinstance(features, Pipeline):
-            rows = features[:-1].transform(X) if len(features) > 1 else X
-            features = features[-1]
-        if not isinstance(features, KernelFeatures):
-            return np.zeros_like(squares)
-        return np.maximum(features.kernel_diag(rows) - squares, 0)
-
-    def _solved(self) -> _Posterior:
-        """The posterior, found now if chunks were added since it was last found."""
-        self._check_fitted()
-        if self._posterior is None:
-            evidence = _Evidence(self.moments_[0])
-            noise = evidence.best_noise() if self.noise == "evidence" else float(self.noise)
-            self._posterior = evidence.posterior(noise)
-        return self._posterior
-
-    def _check_noise(self) -> None:
+    def _check_parameters(self) -> None:
         if isinstance(self.noise, str):
             valid = self.noise == "evidence"
         else:
@@ -312,18 +277,18 @@ class GaussianProcess(RegressorMixin, Learner):
     @property
     def noise_(self) -> float:
         """The variance σ² of the noise."""
-        return self._solved().noise
+        return float(self._solution.noise)
 
     @property
     def log_evidence_(self) -> float:
         """The log evidence at that noise."""
-        return self._solved().log_evidence
+        return float(self._solution.log_evidence)
 
     @property
     def coef_(self) -> FloatArray:
         """The posterior mean of the weights."""
-        coef = self._solved().mean.T
-        return coef[0] if self._single else coef
+        coef = self._solution.mean.T
+        return coef[0] if self._single_ else coef
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

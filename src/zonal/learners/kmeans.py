@@ -1,8 +1,8 @@
 """Kernel k-means on explicit features."""
 
+import operator
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,14 +10,19 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..dispatch import blockwise, is_dask, is_many
-from ..rows import sample_rows
-from .base import Learner, _rows
-from .progress import progress
+from ..features.space import FeatureSpace
+from ..rows import LEARN_ROWS, Block, Source, blockwise, sample_rows
+from ..rows.block import take
+from ..rows.kinds import is_dask
+from ..rows.progress import progress
+from ..rows.survey import Survey
+from .checkpoint import Run
+from .feature_learner import FeatureLearner
+from .seeding import OVERSAMPLING, ROUNDS, ClusterSums, Drawn, nearest
 
 if TYPE_CHECKING:  # slow to import: it takes half of scikit-learn along
     from sklearn.cluster import KMeans
@@ -26,9 +31,11 @@ __all__ = ["KernelKMeans"]
 
 # Features of more than this many bytes are not held at once but computed anew in every round.
 HELD_BYTES = 1 << 29
+# Rows of a block: features of these are held at once.
+BLOCK_ROWS = 1 << 14
 
 
-class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Learner):
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, FeatureLearner):
     r"""Kernel k-means: k-means on explicit features.
 
     .. math:: \min \sum_{i=1}^{k} \sum_{x_j \in C_i} \|z(x_j) - \mu_i\|^2
@@ -80,6 +87,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     1
     """
 
+    _block_rows = BLOCK_ROWS
+    cluster_centers_: Array
+
     def __init__(
         self,
         features: Any = "auto",
@@ -107,65 +117,150 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         Of Dask collections and streams of blocks, whose features are never held, the start is
         k-means||; Lloyd's rounds follow on the cluster or block by block.
         """
-        check_count("n_clusters", self.n_clusters, type(self).__name__)
-        self._reset()
-        if is_many(X):
-            from ..streaming.clusters import fit_clusters
-
-            fit_clusters(self, X)
-            return self
-        X = self._check_rows(X, reset=True)
-        n_rows = _num_samples(X)
-        self._check_rows_suffice(n_rows)
-        self.features_ = self._fit_features(X, None, None)
-        self._start(X, np.empty((n_rows, 0)))
-        held = n_rows * self.n_columns_ * 8 <= HELD_BYTES
-        chosen = X if held else _safe_indexing(X, sample_rows(n_rows))
-        start = self._begin(self._map(chosen, lambda Z: Z, "KernelKMeans: rows"))
-        if held:
-            self.labels_, self.inertia_ = start.labels_, float(start.inertia_)
-            self.n_iter_ = start.n_iter_
-        else:
-            self._lloyd(lambda: self._sums(X), n_rows)
-            parts = [
-                _nearest(self._transform(_rows(X, rows)), self.cluster_centers_)
-                for rows in self._slices(X)
-            ]
-            self.labels_ = np.concatenate([labels for labels, _ in parts])
-            self.inertia_ = float(sum(distances.sum(dtype=np.float64) for _, distances in parts))
-        self.objective_ = self.inertia_ / n_rows
-        self._done = True
+        self._fit(X)
+        if not hasattr(self, "labels_"):
+            self.labels_ = self.predict(X)
         return self
 
-    def _check_rows_suffice(self, n_rows: int) -> None:
-        if n_rows < self.n_clusters:
-            raise ValueError(
-                f"n_samples={n_rows} should be >= n_clusters={self.n_clusters}: pass more rows or "
-                "ask for fewer clusters."
-            )
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add a chunk of rows, whose features are held at once (MiniBatchKMeans).
 
-    def _begin(self, Z: Array, sample_weight: Array | None = None) -> "KMeans":
-        """scikit-learn's KMeans of features that are held at once; its centres are a start."""
+        The first chunk decides the features; after `fit`, the stream starts from its centres.
+        """
+        self._check_parameters()
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._reset()
+        rows = self._check_rows(X, reset=first)
+        if first:
+            self.features_ = self._fitted(self.features, rows)
+            self.n_columns_ = len(FeatureSpace(self.features_, 0).mean(rows))
+        if not hasattr(self, "_stream_"):
+            from sklearn.cluster import MiniBatchKMeans
+
+            start = "k-means++" if first else self.cluster_centers_
+            self._stream_ = MiniBatchKMeans(
+                self.n_clusters, init=start, n_init=1, random_state=self._draw_seed()
+            )
+            self.n_iter_ = 0
+        Z = self._space.map(rows, lambda Z: Z)
+        self._stream_.partial_fit(Z)
+        self.cluster_centers_ = self._stream_.cluster_centers_
+        self.labels_, distances = nearest(Z, self.cluster_centers_)
+        self.inertia_ = float(distances.sum(dtype=np.float64))
+        self.objective_ = self.inertia_ / len(Z)
+        self.n_iter_ += 1
+        return self
+
+    def _check_parameters(self) -> None:
+        check_count("n_clusters", self.n_clusters, type(self).__name__)
+
+    def _begin(self, source: Source) -> None:
+        if source.once:
+            raise ValueError(
+                "KernelKMeans walks over the rows many times, but X is an iterator, which ends "
+                "after one: pass zonal.stream(path), a Dask array or a memory map, or use "
+                "partial_fit."
+            )
+        super()._begin(source)
+
+    def _learn(self, survey: Survey) -> None:
+        if survey.n_rows < self.n_clusters:
+            raise ValueError(
+                f"n_samples={survey.n_rows} should be >= n_clusters={self.n_clusters}: pass more "
+                "rows or ask for fewer clusters."
+            )
+        self._learn_features(survey)
+        self.n_columns_ = len(FeatureSpace(self.features_, 0).mean(survey.sample.X))
+        self._survey_ = survey
+
+    def _reduce(self, source: Source, resume: Run | None) -> None:
+        """Find the centres: at once where all features can be held, else round by round."""
+        survey: Survey = self._survey_
+        del self._survey_
+        rows = survey.sample.X
+        if self._can_hold(survey):
+            start = self._start(self._space.map(rows, lambda Z: Z, self._title("rows")))
+            self.inertia_, self.n_iter_ = float(start.inertia_), start.n_iter_
+            if survey.whole:
+                self.labels_ = start.labels_
+        else:
+            if survey.whole:
+                chosen = _safe_indexing(rows, sample_rows(survey.n_rows))
+                self._start(self._space.map(chosen, lambda Z: Z, self._title("rows")))
+            else:
+                self._start(*self._candidates(source, rows))
+            self._lloyd(source)
+            self.inertia_ = self._walk(source, "_block_inertia", operator.add)
+        self.objective_ = self.inertia_ / survey.n_rows
+
+    def _can_hold(self, survey: Survey) -> bool:
+        """Tell whether the features of all rows are held at once."""
+        if not survey.whole:
+            return survey.n_rows <= LEARN_ROWS
+        return survey.n_rows * self.n_columns_ * 8 <= HELD_BYTES
+
+    def _start(self, Z: Array, sample_weight: Array | None = None) -> "KMeans":
+        """Run scikit-learn's KMeans on features that are held at once; take over its centres."""
         from sklearn.cluster import KMeans
 
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         start = KMeans(
             self.n_clusters,
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,
-            random_state=int(seed),
+            random_state=self._draw_seed(),
             copy_x=False,
         ).fit(Z, sample_weight=sample_weight)
         self.cluster_centers_ = start.cluster_centers_
         return start
 
-    def _sums(self, X: Any) -> "ClusterSums":
-        """What a round needs to know of rows, given the centres."""
+    def _draw_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _candidates(self, source: Source, rows: Any) -> tuple[Array, FloatArray]:
+        """Find candidates for centres, with the numbers of rows nearest to them (k-means||)."""
+        rng = check_random_state(self.random_state)
+        first = rng.randint(_num_samples(rows))
+        found = self._space.transform(take(rows, [first]))
+        size = OVERSAMPLING * self.n_clusters
+        for _ in range(ROUNDS):
+            seed = rng.randint(2**31 - 1)
+            drawn = self._walk(source, "_block_drawn", Drawn.plus, found, size, seed)
+            found = np.concatenate([found, drawn.rows])
+        # Rows that are drawn twice, or lie on a candidate, would be empty clusters.
+        found = np.unique(found, axis=0)
+        return found, self._walk(source, "_block_counts", operator.add, found)
+
+    def _lloyd(self, source: Source) -> None:
+        """Run Lloyd's rounds over all rows, from the centres at hand."""
+        rounds = list(range(self.max_iter))
+        for number in progress(rounds, self.verbose, self._title("rounds")):
+            found: ClusterSums = self._walk(source, "_block_clusters", ClusterSums.plus)
+            sums, counts, squares = found
+            # A cluster that has lost all rows keeps its centre.
+            means = sums / np.maximum(counts, 1)[:, None]
+            centers = np.where(counts[:, None] > 0, means, self.cluster_centers_)
+            moved = float(np.square(centers - self.cluster_centers_).sum())
+            mean = sums.sum(axis=0) / self.n_rows_
+            variance = (squares / self.n_rows_ - mean @ mean) / self.n_columns_
+            self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
+            self.n_iter_ = number + 1
+            if moved <= self.tol * variance:
+                return
+        warnings.warn(
+            f"The centres still moved after max_iter={self.max_iter} rounds: raise max_iter or "
+            "tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _block_clusters(self, block: Block) -> ClusterSums:
+        """Return what a round needs to know of rows, given the centres."""
         total = ClusterSums(np.zeros(self.cluster_centers_.shape), np.zeros(self.n_clusters), 0.0)
-        for rows in self._slices(X):
-            Z = self._transform(_rows(X, rows))
-            labels, _ = _nearest(Z, self.cluster_centers_)
+        for rows in self._space.slices(block.X):
+            Z = self._space.transform(take(block.X, rows))
+            labels, _ = nearest(Z, self.cluster_centers_)
             members = csr_array(
                 (np.ones(len(Z), Z.dtype), (labels, np.arange(len(Z)))),
                 shape=(self.n_clusters, len(Z)),
@@ -175,75 +270,42 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             total = total.plus(ClusterSums(members @ Z, counts, squares))
         return total
 
-    def _lloyd(self, sums_of_rows: "Callable[[], ClusterSums]", n_rows: int) -> None:
-        """Lloyd's rounds over rows that are summed elsewhere, from the centres at hand."""
-        rounds = progress(list(range(self.max_iter)), self.verbose, "KernelKMeans: rounds")
-        for number in rounds:
-            sums, counts, squares = sums_of_rows()
-            # A cluster that has lost all rows keeps its centre.
-            means = sums / np.maximum(counts, 1)[:, None]
-            centers = np.where(counts[:, None] > 0, means, self.cluster_centers_)
-            moved = float(np.square(centers - self.cluster_centers_).sum())
-            mean = sums.sum(axis=0) / n_rows
-            variance = (squares / n_rows - mean @ mean) / self.n_columns_
-            self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
-            self.n_iter_ = number + 1
-            if moved <= self.tol * variance:
-                break
-        else:
-            warnings.warn(
-                f"The centres still moved after max_iter={self.max_iter} rounds: raise max_iter or "
-                "tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _block_inertia(self, block: Block) -> float:
+        """Return the sum of squared distances from the nearest centres."""
+        distances = self._space.map(block.X, lambda Z: nearest(Z, self.cluster_centers_)[1])
+        return float(distances.sum(dtype=np.float64))
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a chunk of rows, whose features are held at once (MiniBatchKMeans).
+    def _block_drawn(self, block: Block, found: Array, size: int, seed: int) -> Drawn:
+        """Draw rows that are far from the candidates so far."""
+        return Drawn.of(self._space.transform(block.X), block.start, found, size, seed)
 
-        The first chunk decides the features; after `fit`, the stream starts from its centres.
-        """
-        check_count("n_clusters", self.n_clusters, type(self).__name__)
-        first = not self.__sklearn_is_fitted__()
-        if first:
-            self._reset()
-        X = self._check_rows(X, reset=first)
-        if first:
-            self.features_ = self._fit_features(X, None, None)
-            self._start(X, np.empty((_num_samples(X), 0)))
-        if not hasattr(self, "_stream"):
-            from sklearn.cluster import MiniBatchKMeans
-
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            start = "k-means++" if first else self.cluster_centers_
-            self._stream = MiniBatchKMeans(
-                self.n_clusters, init=start, n_init=1, random_state=int(seed)
-            )
-            self.n_iter_ = 0
-        Z = self._map(X, lambda Z: Z)
-        self._stream.partial_fit(Z)
-        self.cluster_centers_ = self._stream.cluster_centers_
-        self.labels_, distances = _nearest(Z, self.cluster_centers_)
-        self.inertia_ = float(distances.sum(dtype=np.float64))
-        self.objective_ = self.inertia_ / len(Z)
-        self.n_iter_ += 1
-        self._done = True
-        return self
+    def _block_counts(self, block: Block, found: Array) -> FloatArray:
+        """Count the rows that are nearest to each candidate."""
+        labels = nearest(self._space.transform(block.X), found)[0]
+        return np.bincount(labels, minlength=len(found)).astype(np.float64)
 
     @blockwise
     def predict(self, X: Any) -> Array:
         """The nearest cluster of rows: [n_samples]."""
-        self._check_fitted()
+        check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        return self._map(X, lambda Z: _nearest(Z, self.cluster_centers_)[0])
+        return self._space.map(X, lambda Z: nearest(Z, self.cluster_centers_)[0])
 
     @blockwise
     def transform(self, X: Any) -> Array:
         """Kernel distances of rows to the centres: [n_samples, n_clusters]."""
-        self._check_fitted()
+        check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         centers = self.cluster_centers_
-        return self._map(X, lambda Z: euclidean_distances(Z, centers.astype(Z.dtype)))
+        return self._space.map(X, lambda Z: euclidean_distances(Z, centers.astype(Z.dtype)))
+
+    def without_sums(self) -> Self:
+        """Return the model itself: it keeps no sums."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` or `partial_fit` has come to its end."""
+        return hasattr(self, "objective_")
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but lazy labels, which hold the rows and the model itself."""
@@ -260,34 +322,3 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-class ClusterSums(NamedTuple):
-    """Sums over rows, given the centres.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (n_clusters, D)
-        Of the features of each cluster's rows.
-    counts : ndarray of shape (n_clusters,)
-        How many these are.
-    squares : float
-        The sum of all squared features.
-    """
-
-    sums: FloatArray
-    counts: FloatArray
-    squares: float
-
-    def plus(self, other: "ClusterSums") -> "ClusterSums":
-        """Those of both."""
-        return ClusterSums(
-            self.sums + other.sums, self.counts + other.counts, self.squares + other.squares
-        )
-
-
-def _nearest(Z: Array, centers: Array) -> tuple[Array, Array]:
-    """The nearest centre of each row, and the squared distance to it."""
-    distances = euclidean_distances(Z, centers.astype(Z.dtype), squared=True)
-    labels = distances.argmin(axis=1).astype(np.int32)
-    return labels, distances[np.arange(len(Z)), labels]

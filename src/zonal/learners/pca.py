@@ -1,22 +1,41 @@
 """Kernel principal components from the second moments of explicit features."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import _num_samples, check_array
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..dispatch import blockwise, is_many
-from .base import Learner
-from .moments import Moments
+from ..moments import Moments
+from ..rows import blockwise
+from ..rows.survey import Survey
+from .feature_learner import MomentLearner
 
 __all__ = ["KernelPCA"]
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
+class _Components(NamedTuple):
+    """Principal components in feature space.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (n_components, D)
+    eigenvalues : ndarray of shape (n_components,)
+    mean : ndarray of shape (D,)
+    total : float
+        The sum of all eigenvalues.
+    """
+
+    directions: FloatArray
+    eigenvalues: FloatArray
+    mean: FloatArray
+    total: float
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner):
     """Kernel principal component analysis on explicit features, in one pass.
 
     The eigenvectors of the centred second moment of the features; as the features' products
@@ -71,42 +90,33 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
         Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
         """
-        if checkpoint is not None or is_many(X):
-            return self._fit_blocks(X, None, None, checkpoint)
-        self._reset()
-        self.partial_fit(X)
-        self._solve()
-        return self
+        return self._fit(X, None, None, checkpoint)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data."""
+        return self._partial_fit(X)
+
+    def _check_parameters(self) -> None:
         check_count("n_components", self.n_components, type(self).__name__)
-        first = not self.__sklearn_is_fitted__()
-        X = self._check_rows(X, reset=first)
-        nothing = np.empty((_num_samples(X), 0))
-        if first:
-            self.features_ = self._fit_features(X, None, None)
-            self.moments_ = [Moments(self._start(X, nothing), 0)]
-            if self.n_components > self.n_columns_:
-                raise ValueError(
-                    f"n_components={self.n_components} exceeds the {self.n_columns_} features."
-                )
-        self._accumulate(X, nothing, None, None, self.moments_)
-        self._components: tuple[FloatArray, FloatArray, FloatArray, float] | None = None
-        self._done = True
-        return self
+
+    def _learn(self, survey: Survey) -> None:
+        super()._learn(survey)
+        if self.n_components > self.n_columns_:
+            raise ValueError(
+                f"n_components={self.n_components} exceeds the {self.n_columns_} features."
+            )
 
     @blockwise
     def transform(self, X: Any) -> Array:
         """Coordinates of rows: [n_samples, n_components]."""
-        self._check_fitted()
+        check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         components, mean = self.components_, self.mean_
 
         def project(Z: Array) -> Array:
             return (Z - mean.astype(Z.dtype)) @ components.T.astype(Z.dtype)
 
-        return self._map(X, project)
+        return self._space.map(X, project)
 
     def inverse_transform(self, X: Any) -> Array:
         """Points of feature space from coordinates: [n_samples, D]."""
@@ -120,39 +130,40 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             coordinates.dtype
         )
 
-    def _solve(self) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-        """Components, eigenvalues, mean and total variance (times n), found when needed."""
-        self._check_fitted()
-        if self._components is None:
-            moments = self.moments_[0]
-            scatter = moments.products()
-            top = (len(scatter) - self.n_components, len(scatter) - 1)
-            values, vectors = eigh(scatter, subset_by_index=top)
-            values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-            largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
-            vectors = vectors * np.where(largest < 0, -1, 1)
-            self._components = vectors.T, values, moments.mean(), float(np.trace(scatter))
-        return self._components
+    def _solve(self, sums: list[Moments]) -> _Components:
+        moments = sums[0]
+        scatter = moments.products()
+        top = (len(scatter) - self.n_components, len(scatter) - 1)
+        values, vectors = eigh(scatter, subset_by_index=top)
+        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+        largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
+        vectors = vectors * np.where(largest < 0, -1, 1)
+        return _Components(vectors.T, values, moments.mean(), float(np.trace(scatter)))
+
+    @property
+    def _found(self) -> _Components:
+        found: _Components = self._solution
+        return found
 
     @property
     def components_(self) -> FloatArray:
         """Orthonormal directions in feature space."""
-        return self._solve()[0]
+        return self._found.directions
 
     @property
     def eigenvalues_(self) -> FloatArray:
         """Eigenvalues of the centred kernel matrix."""
-        return self._solve()[1]
+        return self._found.eigenvalues
 
     @property
     def mean_(self) -> FloatArray:
         """The mean of the features."""
-        return self._solve()[2]
+        return self._found.mean
 
     @property
     def explained_variance_ratio_(self) -> FloatArray:
         """Shares of the total variance."""
-        _, values, _, total = self._solve()
+        values, total = self._found.eigenvalues, self._found.total
         return values / total if total > 0 else np.zeros_like(values)
 
     @property

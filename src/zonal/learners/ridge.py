@@ -6,23 +6,21 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin, is_classifier
-from sklearn.utils.validation import _num_samples, check_array, check_consistent_length
+from sklearn.utils.validation import _num_samples
 
 from .._typing import Array, FloatArray
-from ..dispatch import blockwise, is_many
-from .base import Learner
-from .folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
-from .moments import Moments
-from .path import (
-    Solution,
-    check_split,
-    choose_alpha,
-    default_alphas,
-    merge,
-    solve,
-    split_errors,
-    summary,
-)
+from ..moments import Moments
+from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
+from ..moments.held_out import HeldOut, check_split, cross_validate, summary
+from ..moments.ridge import Solution, default_alphas, solve
+from ..rows import Block, Source, blockwise
+from ..rows.survey import Survey
+from ..selection import trials
+from .checkpoint import Run
+from .local_learner import LocalLearner
+from .local_solution import LocalSolution
+from .ridge_posterior import RidgePosterior
+from .targets import check_numbers
 
 __all__ = ["KernelRidge", "RidgeLearner"]
 
@@ -30,10 +28,8 @@ __all__ = ["KernelRidge", "RidgeLearner"]
 GROUP_BYTES = 1 << 30
 
 
-class RidgeLearner(Learner):
+class RidgeLearner(LocalLearner):
     """Ridge regression from moments: what the regressor and the classifier share."""
-
-    _solution: Solution | None
 
     def __init__(
         self,
@@ -43,6 +39,7 @@ class RidgeLearner(Learner):
         alphas: npt.ArrayLike | None = None,
         cv: Any = 2,
         fit_intercept: bool = True,
+        local: Any = "auto",
         budget: int = 1024,
         random_state: Any = None,
         verbose: bool = False,
@@ -52,81 +49,85 @@ class RidgeLearner(Learner):
         self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
+        self.local = local
         self.budget = budget
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_rows(self, X: Any, y: Any, Y: Array, weight: FloatArray | None) -> None:
-        """Learn the features, sum the moments, solve."""
-        self._check_alpha()
-        self.n_rows_ = _num_samples(X)
-        if self.alpha == "cv":
-            plan = make_splits(self.cv, X, y, self.n_rows_, is_classifier(self))
-        self.features_ = self._fit_features(X, y, weight, Y)
-        shift = self._start(X, Y)
-        if self.alpha != "cv":
-            self.moments_ = [Moments(shift, Y.shape[1])]
-            self._accumulate(X, Y, weight, None, self.moments_)
-            self._solution = solve(self.moments_[0], float(self.alpha), self.fit_intercept)
-            return
-        n_bytes = plan.n_groups * 8 * (len(shift) + 1) ** 2
-        if plan.n_groups <= 2 * len(plan.splits) + 1 and n_bytes <= GROUP_BYTES:
-            groups = [Moments(shift, Y.shape[1]) for _ in range(plan.n_groups)]
-            self._accumulate(X, Y, weight, plan.labels, groups)
-            total = merge(groups)
-            results = choose_alpha(groups, plan.splits, self._grid(total), self.fit_intercept)
-        else:
-            groups = [Moments(shift, Y.shape[1])]
-            self._accumulate(X, Y, weight, None, groups)
-            total = groups[0]
-            results = self._split_by_split(X, Y, weight, plan, self._grid(total), shift)
-        # Groups that are not folds by row number can not be continued.
-        self.moments_ = groups if isinstance(self.cv, Integral) else [total]
-        self._solution = self._best(total, results)
+    def _check_parameters(self) -> None:
+        name = isinstance(self.alpha, str)
+        number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
+        if not ((name and self.alpha == "cv") or (number and 0 <= float(self.alpha) < np.inf)):
+            raise ValueError(f"alpha={self.alpha!r} must be 'cv' or a number of at least 0.")
+        super()._check_parameters()
 
-    def _split_by_split(
-        self,
-        X: Any,
-        Y: Array,
-        weight: FloatArray | None,
-        plan: Splits,
-        alphas: FloatArray,
-        shift: FloatArray,
-    ) -> dict[str, Array]:
-        """Errors of splits that overlap in too many ways, with a pass over the data for each."""
+    def _learn(self, survey: Survey) -> None:
+        self._plan_: Splits | None = None
+        if survey.whole and self.alpha == "cv":
+            X, y = survey.sample.X, survey.sample.y
+            plan = make_splits(self.cv, X, y, survey.n_rows, is_classifier(self))
+            self._plan_ = None if isinstance(self.cv, Integral) else plan
+        else:
+            self._n_folds()
+        super()._learn(survey)
+
+    def _sums(self, block: Block) -> list[Moments]:
+        """Sum the moments of the rows of each fold, or of each group of a splitter's rows."""
+        if self._is_local_:
+            kept: list[Moments] = super()._sums(block)
+            return kept
+        plan = self._plan_
+        if plan is not None:
+            if self._too_many(plan):
+                return self._grouped_sums(block, None, 1)
+            return self._grouped_sums(block, plan.labels, plan.n_groups)
+        n_folds = self._n_folds()
+        if n_folds == 1:
+            return self._grouped_sums(block, None, 1)
+        labels = hashed_folds(block.start, block.start + len(block), n_folds)
+        return self._grouped_sums(block, labels, n_folds)
+
+    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
+        if not self._is_local_ and len(left) != len(right):
+            raise ValueError(
+                f"The model holds {len(left)} folds of rows, but alpha={self.alpha!r} and "
+                f"cv={self.cv!r} now ask for {len(right)}: fit it again."
+            )
+        merged: list[Moments] = super()._merge(left, right)
+        return merged
+
+    def _reduce(self, source: Source, resume: Run | None) -> None:
+        plan = self._plan_
+        if plan is None or self._is_local_:
+            super()._reduce(source, resume)
+            return
+        groups = self._walk(source, "_sums", self._merge)
+        total = Moments.merged(groups)
+        grid = self._grid(total)
+        if self._too_many(plan):
+            results = self._split_by_split(source, plan, grid)
+        else:
+            results = cross_validate(groups, plan.splits, grid, self.fit_intercept)
+        # Groups that are not folds by row number cannot be continued.
+        self._sums_, self._plan_ = [total], None
+        self._solution_ = self._best(total, results)
+
+    def _too_many(self, plan: Splits) -> bool:
+        """Tell whether the groups of a plan are too many to be summed at once."""
+        n_bytes = plan.n_groups * 8 * (len(self._shift_) + 1) ** 2
+        return plan.n_groups > 2 * len(plan.splits) + 1 or n_bytes > GROUP_BYTES
+
+    def _split_by_split(self, source: Source, plan: Splits, alphas: FloatArray) -> dict[str, Array]:
+        """Find errors of splits that overlap in too many ways, with a pass for each."""
         errors = []
         for number, split in enumerate(plan.splits):
             # Rows in neither part, the training part, the test part, both.
-            parts = [Moments(shift, Y.shape[1]) for _ in range(4)]
             labels = np.isin(plan.labels, split.train) + 2 * np.isin(plan.labels, split.test)
-            self._accumulate(X, Y, weight, labels, parts)
+            parts = self._walk(source, "_grouped_sums", self._merge, labels, 4)
             train, test = parts[1] + parts[3], parts[2] + parts[3]
             check_split(number, train, test)
-            errors.append(split_errors(train, test, alphas, self.fit_intercept))
+            errors.append(HeldOut.of(train, test, self.fit_intercept).errors(alphas))
         return summary(alphas, np.array(errors))
-
-    def _add_rows(self, X: Any, y: Any, Y: Array, weight: FloatArray | None) -> None:
-        """Add a chunk; the first one also decides the features."""
-        self._check_alpha()
-        n_folds = self._n_folds()
-        if not self.__sklearn_is_fitted__():
-            self.features_ = self._fit_features(X, y, weight, Y)
-            shift = self._start(X, Y)
-            self.moments_ = [Moments(shift, Y.shape[1]) for _ in range(n_folds)]
-            self.n_rows_ = 0
-        self._check_groups(n_folds)
-        stop = self.n_rows_ + _num_samples(X)
-        labels = hashed_folds(self.n_rows_, stop, n_folds) if n_folds > 1 else None
-        self._accumulate(X, Y, weight, labels, self.moments_)
-        self.n_rows_ = stop
-        self._solution = None
-
-    def _check_groups(self, n_folds: int) -> None:
-        if len(self.moments_) != n_folds:
-            raise ValueError(
-                f"The model holds {len(self.moments_)} folds of rows, but alpha={self.alpha!r} and "
-                f"cv={self.cv!r} now ask for {n_folds}: fit it again."
-            )
 
     def _n_folds(self) -> int:
         if self.alpha != "cv":
@@ -138,20 +139,28 @@ class RidgeLearner(Learner):
             "use fit for splitters and index pairs, or a number as alpha."
         )
 
-    def _solved(self) -> Solution:
-        """The solution, found now if chunks were added since it was last found."""
-        self._check_fitted()
-        if self._solution is None:
-            self._check_alpha()
-            self._check_groups(self._n_folds())
-            total = merge(self.moments_)
-            if self.alpha == "cv":
-                splits = of_folds(len(self.moments_))
-                results = choose_alpha(self.moments_, splits, self._grid(total), self.fit_intercept)
-                self._solution = self._best(total, results)
-            else:
-                self._solution = solve(total, float(self.alpha), self.fit_intercept)
-        return self._solution
+    def _judging_splits(self, counting: npt.NDArray[np.intp]) -> list[trials.Split] | None:
+        if self._plan_ is None:
+            return None
+        return trials.splits_of(self._plan_, counting)
+
+    def _given_alpha(self) -> float | None:
+        return None if self.alpha == "cv" else float(self.alpha)
+
+    def _solve(self, sums: Any) -> Any:
+        self._check_parameters()
+        if self._is_local_:
+            return super()._solve(sums)
+        total = Moments.merged(sums)
+        if self.alpha != "cv":
+            return solve(total, float(self.alpha), self.fit_intercept)
+        if len(sums) != self._n_folds():
+            raise ValueError(
+                f"The model holds {len(sums)} folds of rows, but alpha={self.alpha!r} and "
+                f"cv={self.cv!r} now ask for {self._n_folds()}: fit it again."
+            )
+        results = cross_validate(sums, of_folds(len(sums)), self._grid(total), self.fit_intercept)
+        return self._best(total, results)
 
     def _best(self, total: Moments, results: dict[str, Array]) -> Solution:
         errors, alphas = results["mean_test_mse"], results["alpha"]
@@ -173,33 +182,30 @@ class RidgeLearner(Learner):
             raise ValueError(f"alphas={self.alphas!r} must be numbers of at least 0.")
         return alphas
 
-    def _check_alpha(self) -> None:
-        name = isinstance(self.alpha, str)
-        number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
-        if not ((name and self.alpha == "cv") or (number and 0 <= float(self.alpha) < np.inf)):
-            raise ValueError(f"alpha={self.alpha!r} must be 'cv' or a number of at least 0.")
-
     def _scores(self, X: Any) -> Array:
-        """Z β + β₀ for rows: [n, n_targets]."""
-        solution = self._solved()
+        """Return Z β + β₀ for rows: [n, n_targets]."""
+        solution = self._solution
+        if isinstance(solution, LocalSolution):
+            return self._predict_local(X)[0]
         X = self._check_rows(X, reset=False)
-        form = self._compact(X)
+        form = self._space.narrow(_num_samples(X))
         coef = form.coefficients(solution.coef)
 
         def score(Z: Array) -> Array:
             return Z @ coef.astype(Z.dtype) + solution.intercept.astype(Z.dtype)
 
-        return self._map(X, score, form=form)
+        return form.map(X, score)
 
     @property
     def alpha_(self) -> float:
         """The regularisation used."""
-        return self._solved().alpha
+        return float(self._solution.alpha)
 
     @property
     def cv_results_(self) -> dict[str, Array]:
         """Alphas with their cross-validated errors (empty for a given alpha)."""
-        return self._solved().cv_results
+        results: dict[str, Array] = self._solution.cv_results
+        return results
 
 
 class KernelRidge(RegressorMixin, RidgeLearner):
@@ -286,15 +292,7 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         -------
         self
         """
-        if checkpoint is not None or is_many(X):
-            return self._fit_blocks(X, y, sample_weight, checkpoint)
-        self._reset()
-        X = self._check_rows(X, reset=True)
-        y = self._check_y(X, y)
-        self._single = y.ndim == 1
-        self._fit_rows(X, y, y.reshape(len(y), -1), self._check_weight(X, sample_weight))
-        self._done = True
-        return self
+        return self._fit(X, y, sample_weight, checkpoint)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data.
@@ -311,29 +309,43 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         -------
         self
         """
-        first = not self.__sklearn_is_fitted__()
-        if first:
-            self._reset()
-        X = self._check_rows(X, reset=first)
-        y = self._check_y(X, y)
-        Y = y.reshape(len(y), -1)
-        if first:
-            self._single = y.ndim == 1
-        elif Y.shape[1] != self.moments_[0].n_targets:
-            raise ValueError(
-                f"This chunk has {Y.shape[1]} targets, but the first had "
-                f"{self.moments_[0].n_targets}."
-            )
-        weight = self._check_weight(X, sample_weight, allow_zero=not first)
-        self._add_rows(X, y, Y, weight)
-        self._done = True
-        return self
+        return self._partial_fit(X, y, sample_weight)
 
     @blockwise
-    def predict(self, X: Any) -> Array:
-        """Predict targets: [n_samples] or [n_samples, n_targets]."""
-        scores = self._scores(X)
-        return scores[:, 0] if self._single else scores
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict targets, and on request the standard deviation of the latent function.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        return_std : bool, default=False
+            Whether to return standard deviations too, under the Gaussian process whose posterior
+            mean is this model (`zonal.learners.ridge_posterior` has the formula).
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        std : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Only if `return_std`.
+        """
+        if return_std and isinstance(self._solution, LocalSolution):
+            mean, std = self._predict_local(X, return_std=True)
+        else:
+            mean, std = self._scores(X), None
+            if return_std:
+                std = self._posterior().std(self._space, self._check_rows(X, reset=False))
+        parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
+        return tuple(parts) if return_std else parts[0]
+
+    def _posterior(self) -> RidgePosterior:
+        """Return the posterior of the coefficients, found once from the moments."""
+        solution = self._solution
+        known: RidgePosterior | None = getattr(self, "_posterior_", None)
+        if known is None or known.solution is not solution:
+            known = RidgePosterior.of(self.moments_, solution, self.fit_intercept)
+            self._posterior_ = known
+        return known
 
     def gradient(self, X: Any) -> Array:
         r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
@@ -359,29 +371,28 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         >>> bool(np.abs(model.gradient(X) - np.cos(X)).max() < 0.01)
         True
         """
-        gradient = self._gradient(X, self._solved().coef)
-        return gradient[:, 0] if self._single else gradient
+        self._check_gradient()
+        gradient = self._space.gradient(self._check_rows(X, reset=False), self._solution.coef)
+        return gradient[:, 0] if self._single_ else gradient
 
     @property
     def coef_(self) -> FloatArray:
         """Coefficients β of the features."""
-        coef = self._solved().coef.T
-        return coef[0] if self._single else coef
+        coef = self._solution.coef.T
+        return coef[0] if self._single_ else coef
 
     @property
     def intercept_(self) -> Any:
         """Intercept β₀."""
-        intercept = self._solved().intercept
-        return float(intercept[0]) if self._single else intercept
+        intercept = self._solution.intercept
+        return float(intercept[0]) if self._single_ else intercept
 
-    def _check_y(self, X: Any, y: Any) -> Array:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = check_array(y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y")
-        check_consistent_length(X, y)
-        return np.asarray(y)
+    def _check_y(self, y: Any) -> Array:
+        return check_numbers(y, type(self).__name__)
+
+    def _learn(self, survey: Survey) -> None:
+        self._single_ = survey.sample.y.ndim == 1
+        super()._learn(survey)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,20 +9,19 @@ n rows under the law :math:`e(n) = e_\infty + c/n`,
 .. math:: e(n) = e(m) - (e(m/2) - e(m)) \left(1 - \frac m n\right).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
-from ..learners.folds import hashed_folds
-from ..learners.moments import Moments
-from ..learners.path import default_alphas
-from ..learners.solve import solve_ridge
+from ..moments import Moments
+from ..moments.folds import hashed_folds
+from ..moments.held_out import HeldOut, least_error
+from ..moments.ridge import default_alphas
 
-__all__ = ["HeldOut", "Pilot"]
+__all__ = ["Pilot"]
 
 
 @dataclass(frozen=True)
@@ -38,29 +37,37 @@ class Pilot:
     weights : ndarray of shape (n,)
     n_rows : int
         The number of rows of the whole data.
+    held_out : ndarray of bool, of shape (n,), or None
+        The rows that errors are measured on; None: a third, by a hash of their numbers.
     """
 
     rows: Any
     targets: FloatArray
     weights: FloatArray
     n_rows: int
+    held_out: npt.NDArray[np.bool_] | None = None
 
     def with_rows(self, rows: Any) -> "Pilot":
-        """The same pilot in other coordinates."""
-        return Pilot(rows, self.targets, self.weights, self.n_rows)
+        """Return the same pilot in other coordinates."""
+        return replace(self, rows=rows)
 
     def part(self, n_pilot: int) -> "Pilot":
-        """Fewer rows, spread evenly over the pilot."""
+        """Return fewer rows, spread evenly over the pilot."""
         chosen = np.linspace(0, self.rows.shape[0] - 1, n_pilot).astype(int)
-        return Pilot(self.rows[chosen], self.targets[chosen], self.weights[chosen], self.n_rows)
+        parts = (self.rows[chosen], self.targets[chosen], self.weights[chosen])
+        held_out = None if self.held_out is None else self.held_out[chosen]
+        return Pilot(*parts, self.n_rows, held_out)
 
     @property
     def folds(self) -> npt.NDArray[np.intp]:
         """0 and 1 for the halves of the training rows, 2 for the others."""
-        return hashed_folds(0, self.rows.shape[0], 3)
+        n_pilot = self.rows.shape[0]
+        if self.held_out is None:
+            return hashed_folds(0, n_pilot, 3)
+        return np.where(self.held_out, 2, hashed_folds(0, n_pilot, 2))
 
     def error(self, features: Any, extrapolate: bool) -> float:
-        """The squared error that ridge regression on features would have on new rows.
+        """Return the squared error that ridge regression on features would have on new rows.
 
         Parameters
         ----------
@@ -70,19 +77,19 @@ class Pilot:
             Whether the error is that with all rows of the data.
         """
         features.fit(self.rows, sample_weight=self.weights)
-        parts = self._moments(features)
+        parts = self.moments(features)
         both = parts[0] + parts[1]
         alphas = default_alphas(both)
-        error = _valley(HeldOut.of(both, parts[2]).error, alphas)
+        error = least_error(HeldOut.of(both, parts[2]).error, alphas)
         if not extrapolate:
             return error
-        half = _valley(HeldOut.of(parts[0], parts[2]).error, alphas)
+        half = least_error(HeldOut.of(parts[0], parts[2]).error, alphas)
         n_training = both.n_rows
         gain = max(half - error, 0.0) * (1 - min(n_training / self.n_rows, 1.0))
         return error - min(gain, error / 2)
 
-    def _moments(self, features: Any) -> list[Moments]:
-        """Of the three folds; no more than one has its features in memory."""
+    def moments(self, features: Any) -> list[Moments]:
+        """Sum the moments of the three folds; one at a time has its features in memory."""
         moments: list[Moments] = []
         for fold in range(3):
             chosen = np.flatnonzero(self.folds == fold)
@@ -99,61 +106,3 @@ class Pilot:
             part.update(block)
             moments.append(part)
         return moments
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Ridge regression on training rows and its error on test rows, from moments.
-
-    One Cholesky factorisation for each alpha: a few of them cost less than the eigendecomposition
-    that would serve all.
-
-    Attributes
-    ----------
-    fitted, held_out : ndarray of shape (D + t, D + t)
-        Products of features and targets about the training mean, of training and test rows.
-    width : int
-        The number of features D.
-    precision, weight : float
-        The precision of the sums; the weight of the test rows.
-    """
-
-    fitted: FloatArray
-    held_out: FloatArray
-    width: int
-    precision: float
-    weight: float
-
-    @classmethod
-    def of(cls, train: Moments, test: Moments) -> "HeldOut":
-        """From the moments of training and test rows."""
-        middle = train.mean()
-        products = train.products(middle), test.products(middle)
-        return cls(*products, train.n_features, train.precision, test.weight)
-
-    def error(self, alpha: float) -> float:
-        """The mean squared error on the test rows, averaged over targets."""
-        D = self.width
-        coef = solve_ridge(self.fitted[:D, :D], self.fitted[:D, D:], alpha, self.precision)
-        gram, cross = self.held_out[:D, :D], self.held_out[:D, D:]
-        explained = np.sum(coef * (2 * cross - gram @ coef), axis=0)
-        squares = np.diag(self.held_out)[D:]
-        return float(np.maximum(squares - explained, 0.0).mean() / self.weight)
-
-
-def _valley(error: Callable[[float], float], alphas: FloatArray) -> float:
-    """The least error of all alphas: every fourth, then downhill from the best of those.
-
-    Against alpha the error falls (variance), then rises (bias), so that not all need be tried.
-    """
-    known: dict[int, float] = {}
-
-    def at(index: int) -> float:
-        if index not in known:
-            known[index] = error(alphas[index])
-        return known[index]
-
-    best = min(range(1, len(alphas), 4), key=at)
-    while (step := min(range(max(best - 1, 0), min(best + 2, len(alphas))), key=at)) != best:
-        best = step
-    return at(best)

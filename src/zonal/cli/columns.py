@@ -1,0 +1,70 @@
+"""The columns of a table that options name, and their encoding."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._suggestions import near
+from ..features import SphereEncoder, Standardizer
+from ..features.columns.sphere_encoder import DEGREES
+from ..tables import Columns, LoadedRows, Table, load_rows
+from .errors import ADVICE, CommandError
+
+__all__ = ["check_place", "encoder", "loaded", "picked"]
+
+
+def picked(
+    table: Table, *, lat: str | None = None, lon: str | None = None, **options: Any
+) -> Columns:
+    """Return the columns that options name; latitudes and longitudes are checked in every row.
+
+    Parameters
+    ----------
+    table : Table
+    lat, lon : str, optional
+        The columns of latitude and longitude.
+    **options
+        As `Columns.of` takes them.
+    """
+    angles = {
+        name: (angle, *DEGREES[angle])
+        for name, angle in ((lat, "latitude"), (lon, "longitude"))
+        if name is not None
+    }
+    found = Columns.of(table, limits=angles, advice=ADVICE, **options)
+    check_place(found.inputs, lat, lon)
+    return found
+
+
+def check_place(inputs: list[str], lat: str | None, lon: str | None) -> None:
+    """Raise an error unless latitude and longitude are both given or both left out."""
+    if (lat is None) != (lon is None):
+        raise CommandError("--lat and --lon go together: give both or neither.")
+    for name in (lat, lon):
+        if name is not None and name not in inputs:
+            raise CommandError(
+                f"{name!r} is not among the inputs {', '.join(map(repr, inputs))}."
+                f"{near(name, inputs)}"
+            )
+
+
+def encoder(inputs: list[str], lat: str | None, lon: str | None, *, automatic: bool = False) -> Any:
+    """Return what puts the columns on a common scale, or None where the learner does it.
+
+    Parameters
+    ----------
+    inputs : list of str
+        The columns of X.
+    lat, lon : str, optional
+        Those of latitude and longitude, which become points of the sphere.
+    automatic : bool
+        Whether the learner chooses its features, and scales the columns itself.
+    """
+    check_place(inputs, lat, lon)
+    if lat is not None and lon is not None:
+        return SphereEncoder(inputs.index(lat), inputs.index(lon))
+    return None if automatic else Standardizer()
+
+
+def loaded(table: Table, advance: Callable[[int], None], **options: Any) -> LoadedRows:
+    """Read the columns that options name into memory; see `picked`."""
+    return load_rows(picked(table, **options), advance=advance)

@@ -1,0 +1,1 @@
+"""The commands, one file each: they parse, call the library and print."""

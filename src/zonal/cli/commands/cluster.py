@@ -1,0 +1,106 @@
+"""``zonal cluster``: groups of rows."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from ...learners import KernelKMeans
+from ...persistence import save
+from ...tables import open_table
+from .. import options as opt
+from ..columns import encoder, loaded
+from ..console import Screen
+from ..models import feature_map, model_of
+from ..outputs import outputs
+from ..writing import check_table_name, write_columns
+
+__all__ = ["cluster"]
+
+
+def cluster(
+    data: opt.Data,
+    clusters: Annotated[
+        int, typer.Option("--clusters", "-k", min=1, help="The number of clusters.")
+    ] = 8,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the clusters of the rows go: .parquet or .csv."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the model goes, for zonal predict on other rows."),
+    ] = None,
+    keep: opt.Keep = None,
+    inputs: opt.Input = None,
+    ignore: opt.Ignore = None,
+    lat: opt.Lat = None,
+    lon: opt.Lon = None,
+    drop_missing: opt.DropMissing = False,
+    features: opt.Features = "auto",
+    kernel: opt.Kernel = "gaussian",
+    bandwidth: opt.Bandwidth = "median",
+    components: opt.Components = 256,
+    seed: opt.Seed = 0,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Group the rows of a table by kernel k-means.
+
+    The output has the column `cluster`, counted from 0, for every row of DATA.
+
+    For example:
+
+    - `zonal cluster houses.csv --ignore id -k 5 --out houses.parquet --keep id`
+    """
+    screen = Screen(as_json)
+    chosen = feature_map(features, kernel, bandwidth, components)
+    if out is not None:
+        check_table_name(out)
+    with outputs(out, model, force=force) as (out_path, model_path):
+        table = open_table(data)
+        with screen.stage("Reading rows", table.n_rows) as advance:
+            rows = loaded(table, advance, inputs=inputs, ignore=ignore, drop_missing=drop_missing)
+        learner = KernelKMeans(chosen, clusters, budget=components, random_state=seed)
+        scaling = encoder(rows.columns, lat, lon, automatic=features == "auto")
+        fitted = model_of(scaling, learner, rows.columns, None)
+        with screen.stage("Clustering"):
+            fitted.fit(rows.X)
+        if out is not None:
+            with screen.stage("Writing", table.n_rows) as advance:
+                write_columns(
+                    out_path,
+                    table,
+                    rows.columns,
+                    keep or [],
+                    lambda X: {"cluster": fitted.predict(X)},
+                    advance,
+                    drop_missing=drop_missing,
+                )
+        if model is not None:
+            with screen.stage("Saving"):
+                save(fitted, model_path)
+    sizes = np.bincount(learner.labels_, minlength=clusters)
+    screen.table(
+        f"{clusters} clusters of {len(rows.X):,} rows",
+        ("cluster", "rows"),
+        [(str(number), int(size)) for number, size in enumerate(sizes)],
+    )
+    screen.note(f"Mean squared kernel distance to the centres: {learner.objective_:.4g}")
+    for what, path in (("Clusters", out), ("Model", model)):
+        if path is not None:
+            screen.note(f"{what}: {path}")
+    screen.finish(
+        {
+            "data": data,
+            "inputs": rows.columns,
+            "rows": len(rows.X),
+            "rows_dropped": rows.n_dropped,
+            "sizes": sizes,
+            "objective": learner.objective_,
+            "rounds": learner.n_iter_,
+            "out": out,
+            "model": model,
+        }
+    )

@@ -1,0 +1,184 @@
+"""``zonal compare``: every feature map at several budgets."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.model_selection import train_test_split
+
+from ..._typing import Array
+from ...evaluation import relative_error
+from ...evaluation.approximation import SAMPLE_ROWS
+from ...learners import KernelRidge
+from ...rows import sample_rows
+from ...tables import open_table
+from .. import options as opt
+from ..columns import encoder, loaded
+from ..console import Screen
+from ..errors import CommandError
+from ..models import MAPS, kernel_named
+from ..outputs import outputs
+from ..report import figures
+from ..report.page import Report
+
+__all__ = ["compare"]
+
+PICTURES = (".png", ".svg", ".pdf")
+LABELS = {
+    "approximation": "error of the kernel matrix",
+    "mse": "test mean squared error",
+    "seconds": "seconds",
+}
+
+
+def compare(
+    data: opt.Data,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A column of numbers to predict; without it only the kernel matrix is compared.",
+            rich_help_panel=opt.TABLE,
+            show_default=False,
+        ),
+    ] = None,
+    components: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1, help="A number of features to try; repeat it. 64, 256 and 1,024 if left out."
+        ),
+    ] = None,
+    rows: Annotated[
+        int, typer.Option(min=10, help="Use at most this many rows, chosen by row number.")
+    ] = 10_000,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the plot goes: .png, .svg or .pdf.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the HTML report goes.")
+    ] = None,
+    inputs: opt.Input = None,
+    ignore: opt.Ignore = None,
+    lat: opt.Lat = None,
+    lon: opt.Lon = None,
+    drop_missing: opt.DropMissing = False,
+    kernel: opt.Kernel = "gaussian",
+    bandwidth: opt.Bandwidth = "median",
+    seed: opt.Seed = 0,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Compare all feature maps of one kernel: their errors and their times against the budget.
+
+    The error of the kernel matrix is ‖ZZᵀ - K‖ / ‖K‖ on a sample of rows. With a target, ridge
+    regression on the features is fitted to nine tenths of the rows and tested on the rest.
+
+    For example:
+
+    - `zonal compare heights.parquet --target height --lat lat --lon lon --plot maps.png`
+    """
+    screen = Screen(as_json)
+    if plot is not None and plot.suffix.lower() not in PICTURES:
+        raise CommandError(f"{plot} must end in {', '.join(PICTURES)}, not {plot.suffix!r}.")
+    wanted = kernel_named(kernel, bandwidth)
+    widths = sorted(set(components or [64, 256, 1024]))
+    with outputs(plot, report, force=force) as (plot_path, report_path):
+        table = open_table(data)
+        with screen.stage("Reading rows", table.n_rows) as advance:
+            found = loaded(
+                table,
+                advance,
+                inputs=inputs,
+                ignore=ignore,
+                target=target,
+                drop_missing=drop_missing,
+            )
+        chosen = sample_rows(len(found.X), rows)
+        X = encoder(found.columns, lat, lon).fit_transform(found.X[chosen])
+        y = None if found.y is None else found.y[chosen]
+        resolved = wanted.resolve(X)
+        results = []
+        with screen.stage("Comparing", len(MAPS) * len(widths)) as advance:
+            for name in MAPS:
+                for width in widths:
+                    results.append({"map": name, "features": width})
+                    results[-1].update(_measure(name, resolved, width, X, y, seed))
+                    advance(1)
+        drawings = _draw(results, y is not None)
+        if plot is not None:
+            _save_plot(results, y is not None, plot_path)
+        if report is not None:
+            page = Report(
+                f"Feature maps: {data.name}",
+                f"{resolved!r} on {len(X):,} rows and {X.shape[1]} columns.",
+            )
+            page.figures("Error and time against the budget", drawings)
+            page.table("Results", *_table(results, y is not None))
+            page.notes("Warnings", screen.warnings)
+            page.write(report_path)
+    screen.table(f"{resolved!r}, {len(X):,} rows", *_table(results, y is not None))
+    for what, path in (("Plot", plot), ("Report", report)):
+        if path is not None:
+            screen.note(f"{what}: {path}")
+    screen.finish({"data": data, "kernel": repr(resolved), "rows": len(X), "results": results})
+
+
+def _measure(
+    name: str, kernel: Any, width: int, X: Array, y: Array | None, seed: int
+) -> dict[str, Any]:
+    """Error of the kernel matrix, test error and seconds of one map; or why there are none."""
+    features = MAPS[name](kernel, n_components=width, random_state=seed)
+    train, test = train_test_split(np.arange(len(X)), test_size=0.1, random_state=seed)
+    try:
+        # Once on some rows before the clock starts, which compiles.
+        features.fit_transform(X[: 2 * width])
+        start = time.perf_counter()
+        if y is None:
+            features.fit(X).transform(X)
+            seconds = time.perf_counter() - start
+            error = None
+        else:
+            model = KernelRidge(features).fit(X[train], y[train])
+            seconds = time.perf_counter() - start
+            error = float(np.mean((model.predict(X[test]) - y[test]) ** 2))
+            features = model.features_
+        approximation = relative_error(features, X[sample_rows(len(X), SAMPLE_ROWS)])
+    except ValueError as problem:
+        # Some maps are not for every kernel, dimension or budget.
+        return {"note": str(problem).split(". ")[0].split(": ")[0]}
+    return {"approximation": approximation, "mse": error, "seconds": seconds}
+
+
+def _table(results: list[dict[str, Any]], with_target: bool) -> tuple[list[str], list[list[Any]]]:
+    keys = _keys(with_target)
+    rows = [
+        [row["map"], row["features"], *(row.get(key) for key in keys), row.get("note", "")]
+        for row in results
+    ]
+    return ["map", "features", *(LABELS[key] for key in keys), "note"], rows
+
+
+def _series(results: list[dict[str, Any]], key: str) -> dict[str, list[tuple[int, float]]]:
+    series: dict[str, list[tuple[int, float]]] = {}
+    for row in results:
+        if row.get(key):
+            series.setdefault(row["map"], []).append((row["features"], row[key]))
+    return series
+
+
+def _keys(with_target: bool) -> list[str]:
+    return ["approximation", *(["mse"] if with_target else []), "seconds"]
+
+
+def _draw(results: list[dict[str, Any]], with_target: bool) -> list[tuple[str, Any]]:
+    return [
+        (f"{LABELS[key].capitalize()}.", figures.budgets(_series(results, key), LABELS[key]))
+        for key in _keys(with_target)
+    ]
+
+
+def _save_plot(results: list[dict[str, Any]], with_target: bool, path: Path) -> None:
+    keys = _keys(with_target)
+    figures.budget_panels({LABELS[key]: _series(results, key) for key in keys}).savefig(path)

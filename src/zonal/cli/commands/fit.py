@@ -1,0 +1,151 @@
+"""``zonal fit``: a model and a report from a table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...evaluation import Split
+from ...learners import KernelRidge, KernelRidgeClassifier
+from ...persistence import save
+from ...tables import open_table
+from .. import options as opt
+from ..columns import encoder, picked
+from ..console import Screen
+from ..models import feature_map, model_of, number_or
+from ..outputs import outputs
+from ..processes import Engine, check_engine, rows_of
+from ..report.fit_page import draw_fit, show_fit
+from ..training import fit_and_test
+
+__all__ = ["fit"]
+
+
+def fit(
+    data: opt.Data,
+    target: Annotated[
+        str,
+        typer.Option(metavar="COL", help="The column to predict.", rich_help_panel=opt.TABLE),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the model goes, by habit model.zonal.",
+            rich_help_panel=opt.OUTPUTS,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where the HTML report goes.", rich_help_panel=opt.OUTPUTS
+        ),
+    ] = None,
+    classify: Annotated[
+        bool,
+        typer.Option(
+            "--classify", help="The target is a class, not a number.", rich_help_panel=opt.TABLE
+        ),
+    ] = False,
+    inputs: opt.Input = None,
+    ignore: opt.Ignore = None,
+    lat: opt.Lat = None,
+    lon: opt.Lon = None,
+    drop_missing: opt.DropMissing = False,
+    features: opt.Features = "auto",
+    kernel: opt.Kernel = "gaussian",
+    bandwidth: opt.Bandwidth = "median",
+    components: opt.Components = 1024,
+    alpha: opt.Alpha = "cv",
+    test_fraction: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=0.9, help="The share of rows kept for the test.", rich_help_panel=opt.RUN
+        ),
+    ] = 0.1,
+    seed: opt.Seed = 0,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
+    engine: Annotated[
+        Engine,
+        typer.Option(
+            help="Who reads and sums the rows: this process, or the processes of a Dask cluster.",
+            rich_help_panel=opt.ENGINE,
+        ),
+    ] = Engine.LOCAL,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The Dask scheduler, such as tcp://10.0.0.1:8786. Its workers must reach DATA "
+            "under the same path. Without it, a cluster on this machine is started and ended.",
+            rich_help_panel=opt.ENGINE,
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Processes of the cluster on this machine; as many as cores if left out.",
+            rich_help_panel=opt.ENGINE,
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Fit a kernel model to a table; save it and a report.
+
+    Columns are put on a common scale, the regularisation is chosen by cross-validation, and the
+    model is judged on rows that it has not seen. DATA is read block by block, several times, and
+    may be larger than memory (but for NPZ). The result depends neither on blocks nor on workers,
+    up to rounding.
+
+    For example:
+
+    - `zonal fit houses.csv --target price --out houses.zonal --report houses.html`
+
+    - `zonal fit heights.parquet --target height --lat lat --lon lon --out heights.zonal`
+
+    - `zonal fit parts/ --target y --engine dask --workers 8 --out model.zonal`
+    """
+    screen = Screen(as_json)
+    chosen = feature_map(features, kernel, bandwidth, components)
+    regularisation = number_or("--alpha", alpha, "cv")
+    if out is None and report is None:
+        screen.note(
+            "Neither --out nor --report is given: the result is shown, and nothing is kept."
+        )
+    check_engine(engine, scheduler, workers)
+    with outputs(out, report, force=force) as (model_path, report_path):
+        table = open_table(data)
+        columns = picked(
+            table,
+            inputs=inputs,
+            ignore=ignore,
+            target=target,
+            labels=classify,
+            drop_missing=drop_missing,
+            lat=lat,
+            lon=lon,
+        )
+        learner = (KernelRidgeClassifier if classify else KernelRidge)(
+            chosen, regularisation, budget=components, random_state=seed
+        )
+        scaling = encoder(columns.inputs, lat, lon, automatic=features == "auto")
+        model = model_of(scaling, learner, columns.inputs, target)
+        where = (columns.inputs.index(lat), columns.inputs.index(lon)) if lat and lon else None
+        split = Split(test_fraction, seed)
+        with rows_of(columns, split, engine, scheduler, workers, screen) as rows:
+            result, sample = fit_and_test(model, rows, screen, where)
+        result = {"data": str(data), **result}
+        if report is not None:
+            with screen.stage("Drawing"):
+                draw_fit(model, result, sample, screen).write(report_path)
+        if out is not None:
+            with screen.stage("Saving"):
+                save(model, model_path)
+    show_fit(screen, result)
+    for what, path in (("Model", out), ("Report", report)):
+        if path is not None:
+            screen.note(f"{what}: {path}")
+    screen.finish({**result, "model": out, "report": report})

@@ -1,0 +1,90 @@
+"""``zonal predict``: predictions for a table, batch by batch."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sklearn.base import is_regressor
+
+from ..._typing import Array
+from ...tables import open_table
+from .. import options as opt
+from ..console import Screen
+from ..errors import CommandError
+from ..models import columns_of, load_model
+from ..outputs import outputs
+from ..writing import check_table_name, write_columns
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="What zonal fit has saved.", show_default=False),
+    ],
+    data: opt.Data,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Where the predictions go: .parquet or .csv, one row for each of DATA.",
+            show_default=False,
+        ),
+    ],
+    std: Annotated[
+        bool,
+        typer.Option(
+            "--std",
+            help="Add a column std: the standard deviation of the predicted function (without the "
+            "noise of observations).",
+        ),
+    ] = False,
+    keep: opt.Keep = None,
+    drop_missing: Annotated[
+        bool,
+        typer.Option(
+            "--drop-missing",
+            help="Leave the prediction of rows with missing values empty.",
+            rich_help_panel=opt.TABLE,
+        ),
+    ] = False,
+    force: opt.Force = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Predict the rows of a table with a saved model.
+
+    DATA is read, predicted and written in batches, so that it may be larger than memory. The output
+    has the column `prediction`.
+
+    For example:
+
+    - `zonal predict houses.zonal new.parquet --out predicted.parquet --std --keep id`
+    """
+    screen = Screen(as_json)
+    check_table_name(out)
+    with outputs(out, force=force) as (path,):
+        fitted = load_model(model)
+        if std and not is_regressor(fitted):
+            name = type(fitted[-1]).__name__
+            raise CommandError(f"--std needs a regression model; this one is a {name}.")
+
+        def columns(X: Array) -> dict[str, Array]:
+            if not std:
+                return {"prediction": fitted.predict(X)}
+            prediction, deviation = fitted.predict(X, return_std=True)
+            return {"prediction": prediction, "std": deviation}
+
+        table = open_table(data)
+        with screen.stage("Predicting", table.n_rows) as advance:
+            n_rows = write_columns(
+                path,
+                table,
+                columns_of(fitted),
+                keep or [],
+                columns,
+                advance,
+                drop_missing=drop_missing,
+            )
+    screen.note(f"{n_rows:,} predictions: {out}")
+    screen.finish({"model": str(model), "data": str(data), "rows": n_rows, "out": str(out)})

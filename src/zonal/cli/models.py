@@ -1,0 +1,130 @@
+"""Models of tables by the words of options: kernels, feature maps, pipelines."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .. import features as maps
+from .._suggestions import near
+from ..kernels import Kernel, as_kernel
+from ..kernels.names import KERNEL_NAMES
+from ..persistence import load
+from .errors import CommandError
+
+__all__ = [
+    "MAPS",
+    "columns_of",
+    "encoding",
+    "feature_map",
+    "kernel_named",
+    "load_model",
+    "model_of",
+    "number_or",
+]
+
+MAPS: dict[str, Any] = {
+    "gegenbauer": maps.GegenbauerFeatures,
+    "harmonic": maps.HarmonicFeatures,
+    "nystroem": maps.NystroemFeatures,
+    "fourier": maps.FourierFeatures,
+    "modified-fourier": maps.ModifiedFourierFeatures,
+    "fastfood": maps.FastFoodFeatures,
+    "maclaurin": maps.MaclaurinFeatures,
+    "polysketch": maps.PolySketchFeatures,
+}
+
+
+def number_or(name: str, text: str, word: str) -> float | str:
+    """Return the number of at least 0 that an option holds, or the word that it may also be."""
+    if text == word:
+        return word
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if 0 <= value < float("inf"):
+        return value
+    raise CommandError(f"{name} {text!r} must be a number of at least 0, or {word!r}.")
+
+
+def kernel_named(name: str, bandwidth: str = "median") -> Kernel:
+    """Return a kernel by name, with a bandwidth if it has one."""
+    if name not in KERNEL_NAMES:
+        raise CommandError(
+            f"--kernel {name!r} is unknown.{near(name, KERNEL_NAMES)} Use one of "
+            f"{', '.join(KERNEL_NAMES)}."
+        )
+    kernel = as_kernel(name)
+    scale = number_or("--bandwidth", bandwidth, "median")
+    if scale == "median":
+        return kernel
+    found = [key for key, value in kernel.get_params().items() if value == "median"]
+    if not found or scale == 0:
+        problem = (
+            "must be above 0" if found else f"does not go with --kernel {name}, which has none"
+        )
+        raise CommandError(f"--bandwidth {bandwidth} {problem}.")
+    return kernel.set_params(**{found[0]: scale})
+
+
+def feature_map(name: str, kernel: str, bandwidth: str, n_components: int) -> Any:
+    """Return the `features` of a learner: "auto", or a map of a kernel."""
+    if name == "auto":
+        if (kernel, bandwidth) != ("gaussian", "median"):
+            raise CommandError(
+                "--features auto chooses the kernel and its bandwidth itself: leave out --kernel "
+                f"and --bandwidth, or name a map: {', '.join(MAPS)}."
+            )
+        return "auto"
+    if name not in MAPS:
+        raise CommandError(
+            f"--features {name!r} is unknown.{near(name, ['auto', *MAPS])} Use one of auto, "
+            f"{', '.join(MAPS)}."
+        )
+    return MAPS[name](kernel_named(kernel, bandwidth), n_components=n_components)
+
+
+def model_of(scaling: Any, learner: Any, inputs: list[str], target: str | None) -> Pipeline:
+    """Return a pipeline that knows its table, as `predict` needs it: ``table_`` is saved along.
+
+    Parameters
+    ----------
+    scaling : transformer or None
+        What encodes the columns before the learner.
+    learner : estimator
+    inputs : list of str
+        The names of the columns of X.
+    target : str or None
+        The name of y.
+    """
+    steps = [] if scaling is None else [("columns", scaling)]
+    model = Pipeline([*steps, ("learner", learner)])
+    model.table_ = {"inputs": inputs, "target": target}
+    return model
+
+
+def encoding(model: Any) -> Callable[[Any], Any] | None:
+    """Return the function that a model applies to rows before its learner, if there is one."""
+    return model[:-1].transform if len(model) > 1 else None
+
+
+def load_model(path: Path) -> Any:
+    """Load a model that `zonal fit` or `zonal cluster` has saved."""
+    if not path.exists():
+        others = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise CommandError(f"There is no model {path}.{near(path.name, others)}")
+    model = load(path)
+    if not hasattr(model, "table_"):
+        raise CommandError(
+            f"{path} holds a {type(model).__name__} that does not know the columns of a table: use "
+            "one made by zonal fit or zonal cluster."
+        )
+    return model
+
+
+def columns_of(model: Any) -> list[str]:
+    """Return the names of a model's input columns."""
+    return [str(name) for name in np.asarray(model.table_["inputs"], dtype=object)]

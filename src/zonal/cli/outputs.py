@@ -1,0 +1,61 @@
+"""Files that are written whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import CommandError
+
+__all__ = ["outputs"]
+
+
+@contextmanager
+def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
+    """Give places to write to, which become `paths` together when the block ends well.
+
+    If it does not (an error, Ctrl-C), what was written is removed and older files stay as they
+    were. Everything that can be known beforehand is checked before the work begins.
+
+    Parameters
+    ----------
+    *paths : path or None
+        The files that the command makes; None for one that was not asked for.
+    force : bool
+        Whether files that exist are replaced.
+
+    Yields
+    ------
+    list of path
+        Hidden files beside those of `paths`, with the same endings. One that is never written to
+        makes no output, such as the one for None.
+    """
+    wanted = [path for path in paths if path is not None]
+    for path in wanted:
+        _check(path, force)
+    resolved = [path.resolve() for path in wanted]
+    if len(set(resolved)) < len(resolved):
+        raise CommandError(f"Two outputs have the same name: {', '.join(map(str, wanted))}.")
+    token = secrets.token_hex(8)
+    beside = [Path() if path is None else path.with_name(f".{token}-{path.name}") for path in paths]
+    try:
+        yield beside
+        for final, hidden in zip(paths, beside, strict=True):
+            if final is not None and hidden.exists():
+                os.replace(hidden, final)
+    finally:
+        for final, hidden in zip(paths, beside, strict=True):
+            if final is not None:
+                hidden.unlink(missing_ok=True)
+
+
+def _check(path: Path, force: bool) -> None:
+    if not path.parent.is_dir():
+        raise CommandError(f"{path} cannot be written: there is no folder {path.parent}.")
+    if path.is_dir():
+        raise CommandError(f"{path} cannot be written: it is a folder.")
+    if path.exists() and not force:
+        raise CommandError(f"{path} exists: give another name, or --force to replace it.")
+    if not os.access(path.parent, os.W_OK):
+        raise CommandError(f"{path} cannot be written: you may not write to {path.parent}.")

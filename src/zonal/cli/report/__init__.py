@@ -1,0 +1,1 @@
+"""HTML reports: the page, its figures, and the page of a fit."""

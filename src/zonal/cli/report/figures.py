@@ -1,0 +1,228 @@
+"""The figures of the reports, with matplotlib."""
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._typing import Array
+
+if TYPE_CHECKING:  # matplotlib is slow to import, and few commands draw
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "approximation",
+    "as_image",
+    "budget_panels",
+    "budgets",
+    "calibration",
+    "confusion",
+    "cv_curve",
+    "globe",
+    "predicted",
+    "residuals",
+    "spread",
+]
+
+# Small, so that the text can still be read on a telephone.
+SIZE = (4.4, 3.3)
+MARKERS = "osD^v<>PX"
+BLUE, ORANGE, GREY = "#1f6fb2", "#d1661b", "#666666"
+# Points beyond which more of them only make a larger file.
+MAX_POINTS = 4000
+# A table is drawn as an image where at least this share of its grid is filled, else as points.
+FILLED = 0.9
+
+
+def as_image(figure: "Figure") -> str:
+    """Return a figure as the source of an HTML image, in vectors."""
+    import matplotlib
+
+    buffer = io.BytesIO()
+    with matplotlib.rc_context({"svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", dpi=200)
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _axes(xlabel: str, ylabel: str) -> "tuple[Figure, Any]":
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False}):
+        figure = Figure(figsize=SIZE, layout="constrained")
+        axes = figure.add_subplot()
+    axes.spines["right"].set_visible(False)
+    axes.grid(color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    return figure, axes
+
+
+def _some(*arrays: Array) -> list[Array]:
+    chosen = np.random.default_rng(0).permutation(len(arrays[0]))[:MAX_POINTS]
+    return [np.asarray(array)[chosen] for array in arrays]
+
+
+def _dots(count: int) -> dict[str, float]:
+    """Return the style of points: few are drawn large and dark enough to be seen."""
+    return {"s": 14, "alpha": 0.6} if count < 500 else {"s": 5, "alpha": 0.35}
+
+
+def predicted(truth: Array, prediction: Array, name: str) -> "Figure":
+    """Draw predicted against true values, with the line where they agree."""
+    figure, axes = _axes(f"true {name}", f"predicted {name}")
+    low, high = float(min(truth.min(), prediction.min())), float(max(truth.max(), prediction.max()))
+    axes.plot([low, high], [low, high], color=GREY, linewidth=1)
+    x, y = _some(truth, prediction)
+    axes.scatter(x, y, color=BLUE, linewidths=0, rasterized=True, **_dots(len(x)))
+    return figure
+
+
+def residuals(truth: Array, prediction: Array, name: str) -> "Figure":
+    """Draw residuals against predictions."""
+    figure, axes = _axes(f"predicted {name}", "true - predicted")
+    axes.axhline(0, color=GREY, linewidth=1)
+    x, y = _some(prediction, truth - prediction)
+    axes.scatter(x, y, color=BLUE, linewidths=0, rasterized=True, **_dots(len(x)))
+    return figure
+
+
+def spread(truth: Array, prediction: Array) -> "Figure":
+    """Draw the histogram of the residuals."""
+    figure, axes = _axes("true - predicted", "test rows")
+    errors = truth - prediction
+    low, high = np.quantile(errors, [0.005, 0.995])
+    axes.hist(errors, bins=40, range=(low, high) if low < high else None, color=BLUE)
+    return figure
+
+
+def cv_curve(alphas: Array, mean: Array, std: Array, chosen: float) -> "Figure":
+    """Draw the cross-validated error against alpha."""
+    figure, axes = _axes("regularisation alpha", "cross-validated squared error")
+    order = np.argsort(alphas)
+    x, y, width = alphas[order], mean[order], std[order]
+    axes.fill_between(x, y - width, y + width, color=BLUE, alpha=0.2, linewidth=0)
+    axes.plot(x, y, "o-", color=BLUE, markersize=3)
+    axes.axvline(chosen, color=ORANGE, linewidth=1.2, label=f"chosen: {chosen:.2g}")
+    if (x[x > 0] > 0).any():
+        axes.set_xscale("log")
+    if y.max() > 20 * y.min() > 0:
+        axes.set_yscale("log")
+    axes.legend(frameon=False)
+    return figure
+
+
+def approximation(curve: Sequence[tuple[int, float]], chosen: int) -> "Figure":
+    """Draw the error of the kernel matrix against the number of features."""
+    figure, axes = _axes("features", "error of the kernel matrix")
+    widths, errors = zip(*curve, strict=True)
+    axes.loglog(widths, errors, "o-", color=BLUE, markersize=4)
+    axes.axvline(chosen, color=ORANGE, linewidth=1.2, label=f"used: {chosen:,}")
+    _plain_ticks(axes, widths)
+    axes.legend(frameon=False)
+    return figure
+
+
+def budgets(series: dict[str, list[tuple[int, float]]], label: str) -> "Figure":
+    """Draw a quantity of every map against the number of features."""
+    figure, axes = _axes("features", label)
+    figure.set_size_inches(4.4, 4.6)
+    _draw_series(axes, series, label)
+    figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _draw_series(axes: Any, series: dict[str, list[tuple[int, float]]], label: str) -> None:
+    for marker, (name, points) in zip(MARKERS, series.items(), strict=False):
+        x, y = zip(*points, strict=True)
+        axes.loglog(x, y, marker + "-", markersize=4, linewidth=1.2, label=name)
+    axes.set(xlabel="features", ylabel=label)
+    _plain_ticks(axes, sorted({width for points in series.values() for width, _ in points}))
+
+
+def _plain_ticks(axes: Any, widths: Sequence[int]) -> None:
+    axes.set_xticks(widths, [f"{width:,}" for width in widths])
+    axes.minorticks_off()
+
+
+def confusion(matrix: Array, classes: Sequence[str]) -> "Figure":
+    """Draw the counts of true and predicted classes."""
+    figure, axes = _axes("predicted class", "true class")
+    axes.grid(visible=False)
+    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    if len(classes) <= 12:
+        places = range(len(classes))
+        names = [name if len(name) <= 9 else f"{name[:8]}…" for name in classes]
+        axes.set_xticks(places, names, rotation=45 if len(classes) > 5 else 0)
+        axes.set_yticks(places, names)
+        for (row, column), count in np.ndenumerate(matrix):
+            colour = "white" if shares[row, column] > 0.5 else "black"
+            axes.text(column, row, f"{count:,}", ha="center", va="center", color=colour, size=8)
+    return figure
+
+
+def calibration(confidence: Array, correct: Array) -> "Figure":
+    """Draw the share of right answers against the probability of the class that was named."""
+    figure, axes = _axes("probability of the named class", "share that is right")
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
+    edges = np.quantile(confidence, np.linspace(0, 1, 11))
+    bins = np.digitize(confidence, np.unique(edges)[1:-1])
+    filled = np.unique(bins)
+    x = [confidence[bins == one].mean() for one in filled]
+    y = [correct[bins == one].mean() for one in filled]
+    axes.plot(x, y, "o-", color=BLUE, markersize=4)
+    lowest = max(0.0, min(*x, *y) - 0.05)
+    axes.set(xlim=(lowest, 1.01), ylim=(lowest, 1.01))
+    return figure
+
+
+def globe(
+    lat: Array, lon: Array, values: Array, *, label: str, centred: bool = False, limit: float = 0.0
+) -> "Figure":
+    """Draw values on a map: an image where they fill a grid, else points.
+
+    Parameters
+    ----------
+    lat, lon, values : ndarrays of shape (n,)
+    label : str
+        What the colours mean.
+    centred : bool
+        Whether zero is in the middle of the colours.
+    limit : float
+        The largest value shown, if `centred`.
+    """
+    figure, axes = _axes("longitude", "latitude")
+    axes.grid(visible=False)
+    if centred:
+        low, high, colours = -limit, limit, "RdBu_r"
+    else:
+        low, high = np.quantile(values, [0.005, 0.995])
+        colours = "viridis"
+    style: dict[str, Any] = {"cmap": colours, "vmin": low, "vmax": high}
+    rows, row = np.unique(lat, return_inverse=True)
+    columns, column = np.unique(lon, return_inverse=True)
+    if len(rows) > 1 and len(columns) > 1 and len(lat) >= FILLED * len(rows) * len(columns):
+        grid = np.full((len(rows), len(columns)), np.nan)
+        grid[row, column] = values
+        artist = axes.pcolormesh(columns, rows, grid, rasterized=True, **style)
+    else:
+        x, y, z = _some(lon, lat, values)
+        artist = axes.scatter(x, y, c=z, s=4, linewidths=0, rasterized=True, **style)
+    figure.colorbar(artist, ax=axes, label=label, orientation="horizontal", shrink=0.9, aspect=30)
+    return figure
+
+
+def budget_panels(panels: dict[str, dict[str, list[tuple[int, float]]]]) -> "Figure":
+    """Draw several quantities against the number of features, side by side with one legend."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * len(panels) + 1.6, 3.8), layout="constrained", dpi=150)
+    for axes, (label, series) in zip(
+        np.atleast_1d(figure.subplots(1, len(panels))), panels.items(), strict=True
+    ):
+        _draw_series(axes, series, label)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure

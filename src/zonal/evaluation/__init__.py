@@ -1,0 +1,38 @@
+"""How good a model is: test rows, errors, and the error of the kernel matrix.
+
+Everything takes arrays, frames, streams of blocks (`zonal.stream`) and Dask collections, and goes
+over the rows once. The command line judges its models with it.
+
+- `split`: which rows are for the test, decided by row number;
+- `errors`: sums over rows from which mean squared error, R², accuracy and others follow;
+- `judge`: one pass over rows with a fitted model;
+- `approximation`: how close features come to their kernel.
+
+Examples
+--------
+>>> import numpy as np
+>>> import zonal
+>>> rng = np.random.default_rng(0)
+>>> X = rng.uniform(-3, 3, (1000, 1))
+>>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(1000)
+>>> split = zonal.evaluation.Split(0.2)
+>>> model = zonal.KernelRidge(budget=64, random_state=0).fit(*split.train(X, y))
+>>> found = zonal.evaluation.judge(model, X, y, split=split).test.measures()
+>>> bool(0.008 < found["mse"] < 0.013)  # the noise has the variance 0.01
+True
+"""
+
+from .approximation import approximation_curve, relative_error
+from .errors import ClassErrors, Errors
+from .judge import Findings, judge
+from .split import Split
+
+__all__ = [
+    "ClassErrors",
+    "Errors",
+    "Findings",
+    "Split",
+    "approximation_curve",
+    "judge",
+    "relative_error",
+]

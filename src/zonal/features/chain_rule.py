@@ -1,0 +1,63 @@
+"""The chain rule through whatever linear comes before the features."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from .._typing import Array, FloatArray
+
+__all__ = ["features_gradient", "linear_map"]
+
+
+def features_gradient(steps: Sequence[Any], X: Any, coef: FloatArray) -> Array:
+    """Return the gradients of Σ_c coef_c z_c with respect to rows that features are applied to.
+
+    Parameters
+    ----------
+    steps : sequence of transformers
+        Fitted; the last is a feature map of this library (it has a method
+        ``contract_gradient(X, coef)``), the others are linear: `Standardizer`, scikit-learn's
+        scalers, and whatever has a method ``linear_map()`` that returns factors of the columns
+        [d] or the matrix A [d_out, d] of x ↦ A x + b.
+    X : array, CSR matrix or frame of shape (n, d)
+        Rows.
+    coef : ndarray of shape (n_columns, t)
+        Coefficients of t functions.
+
+    Returns
+    -------
+    ndarray of shape (n, t, d)
+    """
+    *before, last = steps
+    maps = [linear_map(step) for step in before]  # all are looked at before any work is done
+    if not hasattr(last, "contract_gradient"):
+        raise NotImplementedError(
+            f"The gradient of features={last!r} is not known: use a feature map of this "
+            "library, such as zonal.FourierFeatures, alone or after linear steps in a Pipeline."
+        )
+    rows = X
+    for step in before:
+        rows = step.transform(rows)
+    gradient: Array = last.contract_gradient(rows, coef)
+    for linear in reversed(maps):
+        linear = linear.astype(gradient.dtype)
+        gradient = gradient * linear if linear.ndim == 1 else gradient @ linear
+    return gradient
+
+
+def linear_map(step: Any) -> FloatArray:
+    """Return factors of the columns [d], or the matrix [d_out, d], of a linear transformer."""
+    if hasattr(step, "linear_map"):
+        return np.asarray(step.linear_map(), dtype=np.float64)
+    if isinstance(step, StandardScaler | RobustScaler | MaxAbsScaler):
+        return np.ones(step.n_features_in_) if step.scale_ is None else 1 / step.scale_
+    if isinstance(step, MinMaxScaler) and not step.clip:
+        return np.asarray(step.scale_)
+    raise NotImplementedError(
+        f"The step {step!r} in front of the features has no linear map that is known, which a "
+        "gradient with respect to its input needs: use zonal.features.Standardizer or a scaler of "
+        "scikit-learn, or give the step a method linear_map() that returns factors of the columns "
+        "or a matrix of shape (n_columns_out, n_columns)."
+    )

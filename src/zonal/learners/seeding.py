@@ -1,0 +1,82 @@
+r"""What kernel k-means needs to know of rows: sums by cluster, and where to begin.
+
+The start is k-means|| (B. Bahmani et al., "Scalable k-means++", 2012). In each of a few rounds 2k
+rows are drawn with chances proportional to their squared distances D² from the candidates so far:
+those with the smallest :math:`-\log(u) / D^2` (Efraimidis and Spirakis, 2006), which takes one pass
+and no total. The numbers u are a hash of seed, round and row number, whatever the blocks.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics.pairwise import euclidean_distances
+
+from .._typing import Array, FloatArray
+from ..rows import row_hash
+
+__all__ = ["OVERSAMPLING", "ROUNDS", "ClusterSums", "Drawn", "nearest"]
+
+# Rounds of k-means||, and candidates of a round in units of the number of clusters.
+ROUNDS, OVERSAMPLING = 5, 2
+
+
+class ClusterSums(NamedTuple):
+    """Sums over rows, given the centres.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_clusters, D)
+        Of the features of each cluster's rows.
+    counts : ndarray of shape (n_clusters,)
+        How many these are.
+    squares : float
+        The sum of all squared features.
+    """
+
+    sums: FloatArray
+    counts: FloatArray
+    squares: float
+
+    def plus(self, other: "ClusterSums") -> "ClusterSums":
+        """Return the sums over the rows of both."""
+        return ClusterSums(
+            self.sums + other.sums, self.counts + other.counts, self.squares + other.squares
+        )
+
+
+class Drawn(NamedTuple):
+    """Rows of features with the smallest keys so far, at most `size` of them."""
+
+    keys: FloatArray
+    rows: Array
+    size: int
+
+    @classmethod
+    def of(cls, Z: Array, start: int, found: Array, size: int, seed: int) -> "Drawn":
+        """Draw from rows of features, numbered from `start` on, given the candidates so far."""
+        distances = nearest(Z, found)[1].astype(np.float64)
+        numbers = np.arange(start, start + len(Z))
+        keys = np.full(len(Z), np.inf)
+        np.divide(-np.log(_uniform(numbers, seed)), distances, out=keys, where=distances > 0)
+        order = np.argsort(keys)[:size]
+        return cls(keys[order], Z[order], size)
+
+    def plus(self, other: "Drawn") -> "Drawn":
+        """Keep the smallest keys of both."""
+        keys = np.concatenate([self.keys, other.keys])
+        order = np.argsort(keys)[: self.size]
+        return Drawn(keys[order], np.concatenate([self.rows, other.rows])[order], self.size)
+
+
+def nearest(Z: Array, centers: Array) -> tuple[Array, Array]:
+    """Return the nearest centre of each row, and the squared distance to it."""
+    distances = euclidean_distances(Z, centers.astype(Z.dtype), squared=True)
+    labels = distances.argmin(axis=1).astype(np.int32)
+    return labels, distances[np.arange(len(Z)), labels]
+
+
+def _uniform(numbers: npt.NDArray[np.int64], seed: int) -> FloatArray:
+    """Return numbers in (0, 1) from a hash of row numbers and a seed."""
+    mixed = row_hash(row_hash(numbers) ^ row_hash([seed + 1]))
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54

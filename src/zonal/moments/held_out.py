@@ -1,0 +1,135 @@
+"""Errors of ridge regressions on rows that they have not seen, from moments alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+
+from .._typing import Array, FloatArray
+from ..rows.threads import ordered_map
+from .folds import Split
+from .moments import Moments
+from .ridge import Eigen, center, solve_ridge
+
+__all__ = ["HeldOut", "check_split", "cross_validate", "least_error", "summary"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Ridge regression on training rows and its error on test rows.
+
+    Attributes
+    ----------
+    fitted, held_out : ndarray of shape (D + t, D + t)
+        Products of features and targets about the training mean (about zero without intercept),
+        of training and test rows.
+    width : int
+        The number of features D.
+    precision, weight : float
+        The precision of the sums; the weight of the test rows.
+    """
+
+    fitted: FloatArray
+    held_out: FloatArray
+    width: int
+    precision: float
+    weight: float
+
+    @classmethod
+    def of(cls, train: Moments, test: Moments, fit_intercept: bool = True) -> "HeldOut":
+        """Make it of the moments of training and test rows."""
+        middle = center(train, fit_intercept)
+        products = train.products(middle), test.products(middle)
+        return cls(*products, train.n_features, train.precision, test.weight)
+
+    def error(self, alpha: float) -> float:
+        """Return the mean squared error on the test rows, averaged over targets.
+
+        By a Cholesky factorisation: a few of them cost less than the eigendecomposition that
+        serves all alphas.
+        """
+        D = self.width
+        coef = solve_ridge(self.fitted[:D, :D], self.fitted[:D, D:], alpha, self.precision)
+        return float(self._errors(coef[:, None, :])[0])
+
+    def errors(self, alphas: FloatArray) -> FloatArray:
+        """Return the errors for many alphas, by one eigendecomposition: [n_alphas]."""
+        D = self.width
+        eigen = Eigen.of(self.fitted[:D, :D])
+        rotated = eigen.vectors.T @ self.fitted[:D, D:]
+        errors = []
+        # Coefficients of several alphas side by side, but no more columns than the Gram matrix has:
+        # it costs less to multiply that than to rotate it.
+        step = max(1, D // rotated.shape[1])
+        for first in range(0, len(alphas), step):
+            shrink = np.stack([eigen.shrink(a) for a in alphas[first : first + step]], axis=1)
+            shape = D, shrink.shape[1], rotated.shape[1]
+            coef = eigen.vectors @ (shrink[:, :, None] * rotated[:, None, :]).reshape(D, -1)
+            errors.append(self._errors(coef.reshape(shape)))
+        return np.concatenate(errors)
+
+    def _errors(self, coef: FloatArray) -> FloatArray:
+        """Return the errors of coefficients [D, n_alphas, t], averaged over targets."""
+        D = self.width
+        gram, cross = self.held_out[:D, :D], self.held_out[:D, None, D:]
+        fitted_part = (gram @ coef.reshape(D, -1)).reshape(coef.shape)
+        explained = np.sum(coef * (2 * cross - fitted_part), axis=0)
+        squares = np.diag(self.held_out)[D:]
+        return np.maximum(squares - explained, 0.0).mean(axis=1) / self.weight
+
+
+def least_error(error: Callable[[float], float], alphas: FloatArray) -> float:
+    """Return the least error of all alphas: every fourth, then downhill from the best of those.
+
+    Against alpha the error falls (variance), then rises (bias), so that not all need be tried.
+    """
+    known: dict[int, float] = {}
+
+    def at(index: int) -> float:
+        if index not in known:
+            known[index] = error(alphas[index])
+        return known[index]
+
+    best = min(range(1, len(alphas), 4), key=at)
+    while (step := min(range(max(best - 1, 0), min(best + 2, len(alphas))), key=at)) != best:
+        best = step
+    return at(best)
+
+
+def cross_validate(
+    groups: list[Moments], splits: tuple[Split, ...], alphas: FloatArray, fit_intercept: bool
+) -> dict[str, Array]:
+    """Find the errors of every alpha on every split, as `cv_results_`."""
+
+    def errors(item: tuple[int, Split]) -> FloatArray:
+        number, split = item
+        train, test = (Moments.merged([groups[g] for g in part]) for part in split)
+        check_split(number, train, test)
+        return HeldOut.of(train, test, fit_intercept).errors(alphas)
+
+    # Splits side by side where there are enough of them for all threads, else one after the
+    # other, each with all threads.
+    n_threads = None if len(splits) >= get_num_threads() else 1
+    return summary(alphas, np.array(list(ordered_map(errors, enumerate(splits), n_threads))))
+
+
+def check_split(number: int, train: Moments, test: Moments) -> None:
+    """Raise ValueError if a part of a split has no rows that count."""
+    for name, part in (("training", train), ("test", test)):
+        if part.weight <= 0:
+            raise ValueError(
+                f"Split {number} of the cross-validation has no {name} rows of positive weight "
+                f"({part.n_rows} rows in all): pass more rows, fewer folds or a number as alpha."
+            )
+
+
+def summary(alphas: FloatArray, errors: FloatArray) -> dict[str, Array]:
+    """Make the table of a cross-validation from errors [n_splits, n_alphas]."""
+    table: dict[str, Any] = {
+        "alpha": alphas,
+        "mean_test_mse": errors.mean(axis=0),
+        "std_test_mse": errors.std(axis=0),
+    }
+    return table | {f"split{k}_test_mse": row for k, row in enumerate(errors)}

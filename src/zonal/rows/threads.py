@@ -1,0 +1,153 @@
+"""Walking over the rows in blocks, on all cores."""
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from .._typing import Array
+
+__all__ = ["block_slices", "map_rows", "one_thread", "ordered_map"]
+
+# Numbers in a block of intermediate results, 4 MB in float32. Smaller blocks would fit a core's
+# second-level cache, but then the threads wait for each other in Python: measured 1.6 times slower.
+BLOCK_SIZE = 1 << 20
+
+
+class _SingleThreadedBlas:
+    """Holds BLAS to one thread while any of our threads are at work.
+
+    The limit is one for the whole process, so callers in several threads share it: the first
+    sets it and the last lifts it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_single_threaded_blas = _SingleThreadedBlas()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold BLAS and Numba to one thread, where others keep all cores busy."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        with _single_threaded_blas:
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def block_slices(n_rows: int, width: int) -> Iterable[slice]:
+    """Slices of rows whose intermediate results, `width` numbers a row, are a few megabytes."""
+    largest = max(8, BLOCK_SIZE // max(width, 1))
+    n_blocks = -(-n_rows // largest)
+    if n_blocks > 1:  # as many for every thread, so that none waits for the last one
+        n_threads = numba.get_num_threads()
+        n_blocks = n_threads * -(-n_blocks // n_threads)
+    edges = np.linspace(0, n_rows, max(n_blocks, 1) + 1).astype(int)
+    return (slice(a, b) for a, b in itertools.pairwise(edges) if a < b)
+
+
+def map_rows(
+    function: Callable[[Any, Array], None],
+    X: Any,
+    out: Array,
+    width: int | None = None,
+) -> Array:
+    """Fill a matrix block by block: ``function(rows, out)`` for each block of rows of X.
+
+    The blocks run in threads (as many as ``numba.get_num_threads()``), each with a
+    single-threaded BLAS, so that `function` should spend its time where the GIL is released.
+    Which thread computes a block does not matter for its values.
+
+    Parameters
+    ----------
+    function : callable
+        Takes rows of X [b, d] and fills rows of out [b, n_columns].
+    X : ndarray or CSR matrix of shape (n, d)
+        All rows.
+    out : ndarray of shape (n, n_columns)
+        Where the result goes; it may be a part of a wider matrix.
+    width : int, optional
+        Intermediate numbers a row, by default n_columns.
+
+    Returns
+    -------
+    ndarray of shape (n, n_columns)
+        `out`.
+    """
+    slices = list(block_slices(X.shape[0], width or out.shape[1]))
+
+    def run(rows: slice) -> None:
+        function(X[rows], out[rows])
+
+    for _ in ordered_map(run, slices):
+        pass
+    return out
+
+
+def ordered_map(
+    function: Callable[[Any], Any], items: Iterable[Any], n_threads: int | None = None
+) -> Iterator[Any]:
+    """Apply a function to items in threads, and yield the results in the order of the items.
+
+    Each thread has a single-threaded BLAS and Numba, so that there are never more threads than
+    cores. A few items are ahead of the one that is yielded, not all of them.
+
+    Parameters
+    ----------
+    function : callable
+        Should spend its time where the GIL is released.
+    items : iterable
+        What it is applied to.
+    n_threads : int, optional
+        By default ``numba.get_num_threads()``. With one thread or one item, everything happens in
+        the calling thread.
+    """
+    n_threads = n_threads or numba.get_num_threads()
+    items = iter(items)
+    ahead = list(itertools.islice(items, 2))
+    if n_threads == 1 or len(ahead) < 2:
+        yield from map(function, itertools.chain(ahead, items))
+        return
+    with (
+        _single_threaded_blas,
+        ThreadPoolExecutor(n_threads, initializer=numba.set_num_threads, initargs=(1,)) as pool,
+    ):
+        pending: deque[Future[Any]] = deque()
+        for item in itertools.chain(ahead, items):
+            pending.append(pool.submit(function, item))
+            while pending and (len(pending) > n_threads or pending[0].done()):
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

@@ -1,0 +1,88 @@
+"""Files are written whole or not at all."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import zonal
+
+from .common import X, features
+
+
+def test_paths_may_be_strings(path):
+    zonal.save(zonal.Gaussian(3.0), str(path))
+    assert zonal.load(str(path)).bandwidth == 3.0
+    zonal.save(zonal.Gaussian(4.0), path)  # over the old file
+    assert zonal.load(path).bandwidth == 4.0
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize("old", [True, False], ids=["over a file", "new"])
+def test_a_crash_leaves_the_old_file(step, error, old, path, monkeypatch):
+    if old:
+        zonal.save(zonal.Gaussian(1.0), path)
+    before = path.read_bytes() if old else None
+
+    def crash(*args):
+        # The new file is being written elsewhere at this moment.
+        assert len(os.listdir(path.parent)) == 1 + old
+        raise error
+
+    monkeypatch.setattr(os, step, crash)
+    with pytest.raises(type(error)):
+        zonal.save(features().fit(X), path)
+    monkeypatch.undo()
+    assert os.listdir(path.parent) == ([path.name] if old else [])
+    if old:
+        assert path.read_bytes() == before
+        assert zonal.load(path).bandwidth == 1.0
+
+
+def test_a_model_that_cannot_be_written_leaves_the_old_file(path):
+    zonal.save(zonal.Gaussian(1.0), path)
+    with pytest.raises(Exception, match="generator"):
+        zonal.save(zonal.KernelRidge(features(), alphas=(a for a in [1.0])), path)
+    assert zonal.load(path).bandwidth == 1.0
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_no_other_file_is_left(path):
+    for _ in range(2):
+        zonal.save(zonal.Gaussian(), path)
+        assert os.listdir(path.parent) == [path.name]
+
+
+def test_permissions_are_those_of_any_file(path):
+    zonal.save(zonal.Gaussian(), path)
+    other = path.with_name("other")
+    other.write_bytes(b"")
+    assert path.stat().st_mode == other.stat().st_mode
+
+
+def test_folders(path):
+    with pytest.raises(FileNotFoundError, match=r"model\.zonal cannot be written: .*no folder"):
+        zonal.save(zonal.Gaussian(), path.parent / "missing" / "model.zonal")
+    with pytest.raises(IsADirectoryError):
+        zonal.save(zonal.Gaussian(), path.parent)
+    assert os.listdir(path.parent) == []
+    assert os.listdir(path.parent.parent) == [path.parent.name]
+
+
+@pytest.mark.parametrize("thing", [None, 3, "model", [zonal.Gaussian()], np.ones(3), np.exp])
+def test_only_estimators_are_saved(thing, path):
+    with pytest.raises(TypeError, match="is not a kernel, a features object or a learner"):
+        zonal.save(thing, path)
+    assert not path.exists()
+
+
+def test_without_skops(path, monkeypatch):
+    zonal.save(zonal.Gaussian(), path)
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    with pytest.raises(ImportError, match=r"pip install 'zonal\[save\]'"):
+        zonal.save(zonal.Gaussian(), path)
+    with pytest.raises(ImportError, match=r"pip install 'zonal\[save\]'"):
+        zonal.load(path)

@@ -1,0 +1,110 @@
+"""Imports point one way, and nobody reaches into another class."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import zonal
+
+ROOT = Path(zonal.__file__).parent
+FILES = sorted(path for path in ROOT.rglob("*.py"))
+
+# Each layer may import from those above it in this list, not from its own or later ones.
+LAYERS = [
+    {"_suggestions", "_typing", "_version"},
+    {"_validation"},
+    {"polynomials", "rows"},
+    {"engines", "tables"},
+    {"moments", "kernels"},
+    {"persistence", "features", "datasets", "kriging"},
+    {"theory", "selection"},
+    {"learners"},
+    {"evaluation", "distributed"},
+    {"cli"},
+]
+RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
+
+
+def package_of(path: Path) -> str:
+    """The package of a file below src/zonal, or the module itself."""
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> list[tuple[int, str]]:
+    """The packages of ours that a file imports, with line numbers; functions included."""
+    parts = ("zonal", *path.relative_to(ROOT).with_suffix("").parts)
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = parts[: len(parts) - node.level] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names = [f"{module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        ours = [name.split(".") for name in names if name.split(".")[0] == "zonal"]
+        found += [(node.lineno, name[1]) for name in ours if len(name) > 1]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    package = package_of(path)
+    if package == "__init__":
+        return  # the public names of all layers
+    assert package in RANK, f"say in LAYERS where {package} belongs"
+    for line, other in imported(path):
+        if other in (package, "__version__"):
+            continue
+        assert other in RANK, f"{path}:{line} imports {other}"
+        assert RANK[other] < RANK[package], f"{path}:{line}: {package} must not import {other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_inside_functions_are_of_optional_dependencies(path):
+    """Nothing of ours is imported late to hide a cycle."""
+    tree = ast.parse(path.read_text())
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for node in ast.walk(function):
+            late = isinstance(node, ast.ImportFrom) and (
+                node.level > 0 or (node.module or "").split(".")[0] == "zonal"
+            )
+            assert not late, f"{path}:{node.lineno} imports from zonal inside a function"
+
+
+def foreign_privates(path: Path) -> list[str]:
+    """Accesses ``x._name`` where x is neither self nor cls nor a class of the same module."""
+    tree = ast.parse(path.read_text())
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    defined = {
+        name.id if isinstance(name, ast.Name) else name.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for name in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(name, ast.Name | ast.Attribute)
+    } | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not node.attr.startswith("_"):
+            continue
+        if node.attr.startswith("__") or node.attr in PROTOCOLS:
+            continue
+        owner = node.value
+        mine = isinstance(owner, ast.Name) and owner.id in {"self", "cls"} | own
+        above = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super"
+        if not (mine or above or node.attr in defined):
+            found.append(f"{path}:{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+# Of named tuples, of notebooks, of Dask and scikit-learn: underscores that are public.
+PROTOCOLS = {"_replace", "_fields", "_asdict", "_repr_html_", "_meta_nonempty", "_html_repr"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_class_reaches_into_another(path):
+    assert not foreign_privates(path)
