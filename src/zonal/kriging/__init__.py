@@ -12,14 +12,14 @@ From rows to predictions:
 - `marginal`: mean, coefficients, scale and log evidence from products of whitened columns;
 - `evidence`: Vecchia's log evidence as a function of length scales, noise and the features' share,
   with its gradient;
-- `sample`, `units`, `search`: parameters by evidence;
+- `sample`, `units`, `search`: parameters by evidence; `noise`: for kernels without compiled form;
 - `joint`, `joint_search`: features and the local part together, and their parameters.
 """
 
 from .joint import Joint, fit_joint
 from .locations import Locations, locate
 from .process import LocalProcess
-from .search import Found, find_parameters
+from .search import Found, find_candidates, find_parameters
 from .whitening import Whitening
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "LocalProcess",
     "Locations",
     "Whitening",
+    "find_candidates",
     "find_parameters",
     "fit_joint",
     "locate",
