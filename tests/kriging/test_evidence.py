@@ -6,8 +6,9 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 import zonal
 from zonal.kriging.correlation import of_kernel
-from zonal.kriging.evidence import Parameters, Sample, evaluate, gradient, maximize
+from zonal.kriging.evidence import evaluate, gradient, maximize
 from zonal.kriging.locations import locate
+from zonal.kriging.sample import Parameters, Sample
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))

@@ -3,7 +3,8 @@ import pytest
 
 import zonal
 from zonal.kriging.locations import locate
-from zonal.kriging.search import column_groups, compress, find_parameters
+from zonal.kriging.search import compress, find_candidates, find_parameters
+from zonal.kriging.units import column_groups
 
 RNG = np.random.default_rng(0)
 
@@ -76,3 +77,17 @@ def test_compressed_features_have_nearly_the_same_kernel():
     assert np.trace(rest) <= 1e-4 * np.trace(Z @ Z.T)
     assert compress(Z[:, :20]).shape == (300, 20)
     assert compress(rng.standard_normal((400, 300))).shape == (400, 256)
+
+
+def test_candidates_are_one_for_each_smoothness():
+    rng = np.random.default_rng(0)
+    rows = rng.random((800, 2))
+    locations = locate(rows, draw(zonal.Matern(0.5, 0.3), 0.01, rows, rng))
+    found = find_candidates(locations)
+    assert sorted(one.kernel.nu for one in found) == [0.5, 1.5, 2.5]
+    assert found[0].kernel.nu == 0.5
+    values = [one.log_evidence for one in found]
+    assert values == sorted(values, reverse=True)
+    (only,) = find_candidates(locations, noise=0.01, smoothness=(2.5,))
+    assert only.kernel.nu == 2.5
+    assert np.isclose(only.noise, 0.01)

@@ -4,7 +4,8 @@ import pytest
 import zonal
 from zonal.kriging.correlation import correlate, exp_minus, of_kernel, scaled, slopes
 from zonal.kriging.neighbors import Nearest
-from zonal.kriging.weights import compiled_weights, reference_weights
+from zonal.kriging.reference import reference_weights
+from zonal.kriging.weights import compiled_weights
 
 RNG = np.random.default_rng(0)
 SCALES = np.array([0.5, 1.0, 3.0])

@@ -5,21 +5,21 @@ From rows to predictions:
 - `locations`: distinct rows in a fixed random order, with weighted means of their targets;
 - `neighbors`: the nearest rows, of all rows or of those earlier in the order;
 - `correlation`: compiled correlation functions and their slopes;
-- `weights`: kriging weights and conditional variances, compiled and in NumPy, and the way back of
-  derivatives;
+- `weights`: kriging weights and conditional variances, compiled, and the way back of derivatives;
+  `reference`: the same in NumPy, for any kernel;
 - `whitening`: columns made independent, all at once or block by block;
 - `process`: kernel, noise and rows together: weights anywhere, and the whitening;
 - `marginal`: mean, coefficients, scale and log evidence from products of whitened columns;
 - `evidence`: Vecchia's log evidence as a function of length scales, noise and the features' share,
   with its gradient;
-- `search`: parameters by evidence;
-- `joint`: features and the local part together.
+- `sample`, `units`, `search`: parameters by evidence; `noise`: for kernels without compiled form;
+- `joint`, `joint_search`: features and the local part together, and their parameters.
 """
 
 from .joint import Joint, fit_joint
 from .locations import Locations, locate
 from .process import LocalProcess
-from .search import Found, find_parameters
+from .search import Found, find_candidates, find_parameters
 from .whitening import Whitening
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "LocalProcess",
     "Locations",
     "Whitening",
+    "find_candidates",
     "find_parameters",
     "fit_joint",
     "locate",

@@ -7,10 +7,12 @@ import numpy as np
 
 from .._typing import Array
 from .correlation import Correlation, of_kernel
-from .evidence import Parameters, Sample, evaluate, maximize
+from .evidence import evaluate, maximize
 from .locations import Locations
 from .marginal import Observed, marginal
-from .search import Found, column_groups
+from .sample import Parameters, Sample
+from .search import Found
+from .units import column_groups, log_noise
 
 __all__ = ["joint_parameters"]
 
@@ -63,10 +65,11 @@ def joint_parameters(
     center = np.asarray(head.rows, np.float64).mean(axis=0)
     sample = Sample.of(head, center, scales, groups, features).thin(JUDGED_ROWS)
     n_groups = int(groups.max()) + 1
-    log_noise = math.log(start.noise) if start.noise > 0 else -math.inf
     free = np.full(n_groups + 2, True)
     free[n_groups] = start.noise > 0
-    begin = _with_best_ratio(sample, correlation, Parameters(np.zeros(n_groups), log_noise), 16)
+    begin = _with_best_ratio(
+        sample, correlation, Parameters(np.zeros(n_groups), log_noise(start.noise)), n_neighbors
+    )
     best, value = maximize(sample, correlation, begin, free, n_neighbors, n_iterations)
     factors = np.exp(best.log_scales)
     name = "bandwidth" if hasattr(start.kernel, "bandwidth") else "length_scale"

@@ -8,7 +8,8 @@ from .._typing import Array, FloatArray
 from ..kernels import Kernel
 from .correlation import of_kernel, scaled
 from .neighbors import Indices, Nearest, earlier_neighbors
-from .weights import compiled_weights, reference_weights
+from .reference import reference_weights
+from .weights import compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
@@ -77,14 +78,49 @@ class LocalProcess:
         variance : ndarray of shape (n_queries,)
             v without noise, in units of σ².
         """
-        if self._nearest is None:
-            self._nearest = Nearest(self.points)
         points = scaled(queries, self._length_scale)
         m = min(self.n_neighbors, len(self.rows))
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
-        neighbors[order] = self._nearest.query(points[order], m)
+        neighbors[order] = self._index().query(points[order], m)
         return neighbors, *self._solve(queries, points, neighbors)
+
+    def held_out(
+        self, rows: Indices, folds: Array | None = None
+    ) -> tuple[Indices, FloatArray, FloatArray]:
+        """What `at` returns for rows of the process, without themselves.
+
+        So that the error of a model can be judged where its own rows are, at their full density.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (q,), int32
+            Row numbers.
+        folds : ndarray of shape (n,), optional
+            A label for each row of the process: neighbours of a row have other labels. By default
+            all rows but itself may be neighbours.
+        """
+        n_rows = len(self.rows)
+        if n_rows < 2 or (folds is not None and (folds == folds[0]).all()):
+            raise ValueError("Rows that are held out need at least one other row, of another fold.")
+        if folds is None:
+            m = min(self.n_neighbors, n_rows - 1)
+            found = self._index().query(self.points[rows], m + 1)
+            neighbors = _without(found, rows)
+        else:
+            neighbors = np.full((len(rows), min(self.n_neighbors, n_rows - 1)), -1, np.int32)
+            for label in np.unique(folds[rows]):
+                others = np.flatnonzero(folds != label).astype(np.int32)
+                mine = np.flatnonzero(folds[rows] == label)
+                m = min(neighbors.shape[1], len(others))
+                found = Nearest(self.points[others]).query(self.points[rows[mine]], m)
+                neighbors[mine, :m] = others[found]
+        return neighbors, *self._solve(self.rows[rows], self.points[rows], neighbors)
+
+    def _index(self) -> Nearest:
+        if self._nearest is None:
+            self._nearest = Nearest(self.points)
+        return self._nearest
 
     def _solve(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
         if self._correlation is None:
@@ -98,3 +134,10 @@ class LocalProcess:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _without(found: Indices, rows: Indices) -> Indices:
+    """Neighbours without the row itself, or without the last one where that is not among them."""
+    own = found == rows[:, None]
+    own[~own.any(axis=1), -1] = True
+    return found[~own].reshape(len(found), -1)

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize_scalar
 
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Matern
 from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kernel
-from .evidence import LOG_NOISE, Parameters, Sample, maximize
+from .evidence import maximize
 from .locations import Locations
-from .marginal import Observed, marginal
-from .neighbors import earlier_neighbors
-from .weights import local_matrices, solve_matrices
-from .whitening import Whitening
+from .noise import NOISE_START, find_noise, has_signal
+from .sample import Parameters, Sample
+from .units import Units, log_noise
 
-__all__ = ["Found", "column_groups", "compress", "find_noise", "find_parameters"]
+__all__ = ["Found", "compress", "find_candidates", "find_parameters"]
 
 #: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
 SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
@@ -28,8 +26,6 @@ ROUNDS = (
     (4_000, BASE_ROWS, 16, 10, 4),
     (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
 )
-# Starts: length scales in units of the distance between two random rows, and noise.
-STARTS, NOISE_START = (0.5, 0.05), 0.1
 _FAMILIES = {
     0.5: Correlation(EXPONENTIAL),
     1.5: Correlation(MATERN_32),
@@ -40,8 +36,6 @@ _FAMILIES = {
 SMALL_WIDTH, MOST_FEATURES, LEFT_OUT = 32, 256, 1e-4
 # Kernels whose evidence a row is that close are both polished.
 TIE = 0.01
-# A kernel without compiled form is judged by fewer rows.
-SLOW_ROWS, SLOW_NEIGHBORS = 1_000, 16
 
 
 @dataclass(frozen=True)
@@ -66,50 +60,14 @@ class Found:
     ratio : float
         τ, the variance of the coefficients of features, relative to the kernel.
     log_evidence : float
-        Of the sample, with targets of unit variance.
+        Of the sample, with targets of unit variance; NaN where there was nothing to find or the
+        kernel has no compiled form.
     """
 
     kernel: Kernel
     noise: float
     ratio: float
     log_evidence: float
-
-
-def column_groups(rows: Array) -> npt.NDArray[np.intp]:
-    """Columns that share a length scale: those of points on a circle or a sphere.
-
-    Two or three columns side by side whose squares have the same sum in every row are one angle
-    or one place on the Earth. All others have a length scale of their own.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        The number of each column's group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from zonal.kriging.search import column_groups
-    >>> angle, height = np.linspace(0, 6, 50), np.linspace(2, 3, 50)
-    >>> column_groups(np.column_stack([np.cos(angle), np.sin(angle), height]))
-    array([0, 0, 1])
-    """
-    n_columns = rows.shape[1]
-    squares = np.asarray(rows, np.float64) ** 2
-    varies = np.ptp(rows, axis=0) > 0
-    groups, first, number = np.empty(n_columns, np.intp), 0, 0
-    while first < n_columns:
-        width = 1
-        for size in (3, 2):
-            part = slice(first, first + size)
-            sums = squares[:, part].sum(axis=1)
-            together = first + size <= n_columns and varies[part].all()
-            if together and np.ptp(sums) <= 1e-5 * sums.max():
-                width = size
-                break
-        groups[first : first + width] = number
-        first, number = first + width, number + 1
-    return groups
 
 
 def find_parameters(
@@ -126,7 +84,9 @@ def find_parameters(
     Parameters
     ----------
     locations : Locations
-        All rows, or at least `SAMPLE_ROWS` of them from the beginning.
+        All rows, for parameters that predict best among them. A part from the beginning is a
+        sparser sample: ``locations.head(2000)`` gives parameters that predict best in gaps as
+        wide as the distances between 2,000 rows.
     kernel : Kernel, optional
         A kernel whose parameters are numbers, and stay. By default a Matérn kernel of ν = 1/2,
         3/2 or 5/2 with length scales for each column (see `column_groups`).
@@ -142,37 +102,42 @@ def find_parameters(
     verbose : bool, default=False
         Print what each round finds.
     """
-    n_rows = min(len(locations), BASE_ROWS if features is None else len(features))
-    head = locations.head(n_rows)
-    given = None if kernel is None else of_kernel(kernel)
-    if kernel is not None and given is None:
+    if kernel is not None and of_kernel(kernel) is None:
         if features is not None:
             raise ValueError(
                 f"kernel={kernel!r} cannot stand beside features: use Matern with ν = 1/2, 3/2 or "
                 "5/2, Gaussian, Laplacian or RationalQuadratic."
             )
-        eta = find_noise(head, kernel, n_neighbors) if noise is None else noise
+        eta = find_noise(locations, kernel, n_neighbors) if noise is None else noise
         return Found(kernel, eta, 1.0, math.nan)
-    units = _Units.of(head.rows, given)
-    reduced = None if features is None else compress(features)
-    sample = Sample.of(head, units.center, units.spread, units.groups, reduced)
-    free = np.concatenate(
-        [np.full(units.n_groups, kernel is None), [noise is None, features is not None]]
-    )
-    start = NOISE_START if noise is None else noise
-    log_noise = math.log(start) if start > 0 else -math.inf
-    if given is not None:
-        correlations = [given]
-        starts = [Parameters(np.zeros(units.n_groups), log_noise)]
-    else:
-        correlations = [_FAMILIES[nu] for nu in smoothness]
-        starts = units.starts(log_noise)
-    climber = _Climber(sample, free, n_neighbors, verbose)
-    best = _rounds(climber, correlations, starts, _has_signal(head.targets))
-    scales = np.exp(best.parameters.log_scales)[units.groups] * units.spread
-    chosen = kernel if kernel is not None else _matern(best.correlation, scales)
-    noise, ratio = (math.exp(value) for value in best.parameters.vector()[-2:])
-    return Found(chosen, noise, ratio, best.value)
+    if kernel is not None and noise is not None and features is None:
+        return Found(kernel, noise, 1.0, math.nan)
+    search = _Search.of(locations, kernel, noise, features, n_neighbors, smoothness, verbose)
+    return search.found(search.polished(search.compared()))
+
+
+def find_candidates(
+    locations: Locations,
+    noise: float | None = None,
+    n_neighbors: int = 24,
+    smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
+) -> list[Found]:
+    """The parameters of each ν that `find_parameters` compares, before it polishes the best.
+
+    Evidence is not always the best judge between kernels: choose among these by held-out errors.
+
+    Parameters
+    ----------
+    locations, noise, n_neighbors, smoothness
+        As in `find_parameters`.
+
+    Returns
+    -------
+    list of Found
+        The one of the largest evidence first.
+    """
+    search = _Search.of(locations, None, noise, None, n_neighbors, smoothness, False)
+    return [search.found(candidate) for candidate in reversed(search.compared())]
 
 
 @dataclass(frozen=True)
@@ -203,56 +168,76 @@ class _Climber:
         return Candidate(candidate.correlation, best, value)
 
 
-def _rounds(
-    climber: _Climber,
-    correlations: list[Correlation],
-    starts: list[Parameters],
-    has_signal: bool,
-) -> Candidate:
-    """Find a start with the middle kernel, compare the kernels from there, polish the best."""
-    middle = correlations[len(correlations) // 2]
-    if not has_signal:
-        return Candidate(middle, starts[0])
-    found = max((climber.climb(0, Candidate(middle, start)) for start in starts), key=_value)
-    first = [Candidate(correlation, found.parameters) for correlation in correlations]
-    if len(first) > 1:
-        first = sorted((climber.climb(1, candidate) for candidate in first), key=_value)
-        margin = TIE * ROUNDS[1][0]
-        first = [one for one in first[-2:] if one.value > first[-1].value - margin]
-    return max((climber.climb(2, candidate) for candidate in first), key=_value)
+@dataclass(frozen=True)
+class _Search:
+    """Rounds of climbs: find a start, compare the kernels from there, polish the best."""
+
+    kernel: Kernel | None
+    units: Units
+    climber: _Climber
+    correlations: list[Correlation]
+    starts: list[Parameters]
+    has_signal: bool
+
+    @classmethod
+    def of(
+        cls,
+        locations: Locations,
+        kernel: Kernel | None,
+        noise: float | None,
+        features: Array | None,
+        n_neighbors: int,
+        smoothness: tuple[float, ...],
+        verbose: bool,
+    ) -> "_Search":
+        head = locations.head(BASE_ROWS if features is None else len(features))
+        given = None if kernel is None else of_kernel(kernel)
+        units = Units.of(head.rows, given)
+        reduced = None if features is None else compress(features)
+        sample = Sample.of(head, units.center, units.spread, units.groups, reduced)
+        free = np.full(units.n_groups + 2, given is None)
+        free[-2:] = noise is None, features is not None
+        if given is None:
+            correlations, starts = [_FAMILIES[nu] for nu in smoothness], units.starts(noise)
+        else:
+            start = log_noise(NOISE_START if noise is None else noise)
+            correlations, starts = [given], [Parameters(np.zeros(units.n_groups), start)]
+        climber = _Climber(sample, free, n_neighbors, verbose)
+        return cls(kernel, units, climber, correlations, starts, has_signal(head.targets))
+
+    def compared(self) -> list[Candidate]:
+        """Candidates of all kernels, the best one last."""
+        middle = self.correlations[len(self.correlations) // 2]
+        if not self.has_signal:
+            return [Candidate(middle, self.starts[0])]
+        climbs = (self.climber.climb(0, Candidate(middle, start)) for start in self.starts)
+        found = max(climbs, key=_value).parameters
+        starts = [Candidate(correlation, found) for correlation in self.correlations]
+        return sorted((self.climber.climb(1, start) for start in starts), key=_value)
+
+    def polished(self, candidates: list[Candidate]) -> Candidate:
+        """The best of the last two of some candidates, if they are close, after more climbing."""
+        if not self.has_signal:
+            return candidates[-1]
+        least = candidates[-1].value - TIE * min(ROUNDS[1][0], len(self.climber.sample))
+        close = [one for one in candidates[-2:-1] if one.value > least]
+        return max(
+            (self.climber.climb(2, candidate) for candidate in [*close, candidates[-1]]),
+            key=_value,
+        )
+
+    def found(self, candidate: Candidate) -> Found:
+        """A candidate in the units of the rows."""
+        kernel, parameters = self.kernel, candidate.parameters
+        if kernel is None:
+            scales = np.exp(parameters.log_scales)[self.units.groups] * self.units.spread
+            kernel = _matern(candidate.correlation, scales)
+        noise, ratio = (math.exp(value) for value in parameters.vector()[-2:])
+        return Found(kernel, noise, ratio, candidate.value)
 
 
 def _value(candidate: Candidate) -> float:
     return candidate.value
-
-
-@dataclass(frozen=True)
-class _Units:
-    """Columns in units in which starts make sense."""
-
-    center: FloatArray
-    spread: FloatArray
-    groups: npt.NDArray[np.intp]
-    n_groups: int
-
-    @classmethod
-    def of(cls, rows: Array, given: Correlation | None) -> "_Units":
-        numbers = np.asarray(rows, np.float64)
-        center, n_columns = numbers.mean(axis=0), rows.shape[1]
-        if given is not None:
-            spread = np.broadcast_to(np.asarray(given.length_scale, float), (n_columns,))
-            return cls(center, spread, np.zeros(n_columns, np.intp), 1)
-        groups = column_groups(rows)
-        counts = np.bincount(groups)
-        spread = np.sqrt(np.bincount(groups, numbers.var(axis=0)) / counts)[groups]
-        return cls(center, np.where(spread > 0, spread, 1.0), groups, len(counts))
-
-    def starts(self, log_noise: float) -> list[Parameters]:
-        size = math.sqrt(2 * len(self.groups))
-        return [
-            Parameters(np.full(self.n_groups, math.log(size * share)), log_noise)
-            for share in STARTS
-        ]
 
 
 def _matern(correlation: Correlation, scales: FloatArray) -> Kernel:
@@ -273,34 +258,3 @@ def compress(features: Array) -> FloatArray:
     missing = np.cumsum(np.maximum(values, 0.0))
     n_dropped = int(np.searchsorted(missing, LEFT_OUT * missing[-1]))
     return Z @ vectors[:, max(n_dropped, Z.shape[1] - MOST_FEATURES) :]
-
-
-def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
-    """η by evidence for a kernel without compiled form, on few rows and without gradients."""
-    head = locations.head(SLOW_ROWS)
-    if not _has_signal(head.targets):
-        return NOISE_START
-    center = head.targets - head.targets.mean(axis=0)
-    columns = np.column_stack([np.ones(len(head)), center])
-    points = np.ascontiguousarray(head.rows, np.float64)
-    rows = np.arange(len(head), dtype=np.int32)
-    neighbors = earlier_neighbors(points, min(n_neighbors, SLOW_NEIGHBORS, len(head) - 1))
-    matrices = list(local_matrices(kernel, points, points, neighbors))
-
-    def loss(log_noise: float) -> float:
-        noise = math.exp(log_noise)
-        nugget = noise / head.weight
-        weights, variance = solve_matrices(matrices, nugget, neighbors)
-        whitening = Whitening(rows, neighbors, weights, variance + nugget)
-        whitened = whitening.apply(columns)
-        observed = Observed.of(whitening.variance, head.weight, head.within, noise)
-        return -marginal(whitened.T @ whitened, center.shape[1], observed).log_evidence
-
-    found = minimize_scalar(loss, bounds=LOG_NOISE, method="bounded", options={"maxiter": 20})
-    return math.exp(float(found.x))
-
-
-def _has_signal(targets: FloatArray) -> bool:
-    """Whether there is anything to learn parameters from."""
-    varies = np.ptp(targets, axis=0) > 1e-12 * np.abs(targets).max(axis=0)
-    return len(targets) >= 3 and bool(varies.any())

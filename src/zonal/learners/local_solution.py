@@ -114,8 +114,10 @@ def solve_local(
     """
     X, Y, weight = block.parts
     Y = np.asarray(Y, np.float64)
-    offset = np.average(Y, axis=0, weights=weight)
-    locations = locate(np.asarray(X), Y - offset, weight, seed)
+    # In the order of the locations, so that how the rows are arranged does not matter at all.
+    locations = locate(np.asarray(X), Y, weight, seed)
+    offset = np.average(locations.targets, axis=0, weights=locations.weight)
+    locations = replace(locations, targets=locations.targets - offset)
     if found is None:
         found = find_parameters(locations, kernel, noise, verbose=verbose)
         if features is not None:
