@@ -7,7 +7,7 @@ import pytest
 
 import zonal
 from tests.naive import paper_radial
-from zonal.kernels.terms import _disc_taylor, _series_from_taylor
+from zonal.kernels.terms.homogeneous import _disc_taylor, _series_from_taylor
 
 ANALYTIC = [
     zonal.Gaussian(1.0),
