@@ -73,7 +73,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 9, 30])
+@pytest.mark.parametrize("dim", [1, 3, 9, 30])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_unbiased(kernel, dim):
     """The mean over seeds is the truncated series, within five standard errors of the sample."""
