@@ -111,7 +111,7 @@ def test_all_principal_axes_are_a_rotation(reduced_dim):
 
 
 @pytest.mark.parametrize("reduce", ["pca", "jl"])
-def test_automatic_dimension_is_the_best_of_all(reduce):
+def test_chosen_dimension_is_the_best_of_all(reduce):
     """Against every candidate, on rows that all are in the pilot sample."""
     X, kernel = low_rank(n=200, noise=0.02), zonal.Gaussian(2.0)
     K = kernel(X)

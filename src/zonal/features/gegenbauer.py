@@ -15,7 +15,8 @@ from ..kernels.points import inverse_norms
 from ..kernels.slopes import Slopes, inverse
 from ..polynomials import n_harmonics
 from .bias_variance import worthwhile_expansion
-from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
+from .direction_groups import direction_groups
+from .directions import DIRECTIONS, best_directions, direction_table, share
 from .gradients import AnchoredFeatures
 from .harmonic_form import HarmonicForm, mixing_matrix
 from .reduction import ReducedFeatures
@@ -163,7 +164,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         scheme, seed, width = self._drawn_by
         counts = share(width, self.n_radial_)
         self.directions_ = direction_table(scheme, counts[0], self._dim, seed)
-        self._groups = _groups(self.directions_, counts, scheme, seed)
+        self._groups = direction_groups(self.directions_, counts, scheme, seed)
         return int(counts.sum())
 
     def sent_state(self) -> dict[str, Any]:
@@ -304,47 +305,3 @@ def _derivative_weights(max_degree: int, dim: int) -> FloatArray:
     if dim == 1:  # P_1 = t is all there is
         return np.ones_like(ell)
     return np.sqrt(ell * (ell + dim - 2) * dim / (dim - 1))
-
-
-class _Group:
-    """Radial indices that share one table of directions.
-
-    Attributes
-    ----------
-    directions : ndarray of shape (m, d)
-    radial : slice
-        The radial indices.
-    counts : ndarray of shape (n_radial_of_the_group,)
-        How many directions each uses.
-    balance : ndarray of shape (counts.sum(),)
-        √(m_i · weight) of each column's direction: ones, except for d = 1.
-    """
-
-    def __init__(
-        self,
-        directions: FloatArray,
-        radial: slice,
-        counts: npt.NDArray[np.intp],
-    ) -> None:
-        self.directions = directions
-        self.radial = radial
-        self.counts = counts
-        weights = [count * direction_weights(directions[:count]) for count in counts]
-        self.balance = np.sqrt(np.concatenate(weights))
-
-
-def _groups(
-    directions: FloatArray,
-    counts: npt.NDArray[np.intp],
-    scheme: str,
-    seed: int,
-) -> list[_Group]:
-    """Return one table for all radial indices, or a lattice for each count."""
-    if scheme != "fibonacci" or counts[0] == counts[-1]:
-        return [_Group(directions, slice(0, len(counts)), counts)]
-    split = int(np.argmax(counts < counts[0]))
-    smaller = direction_table(scheme, counts[-1], directions.shape[1], seed)
-    return [
-        _Group(directions, slice(0, split), counts[:split]),
-        _Group(smaller, slice(split, len(counts)), counts[split:]),
-    ]

@@ -29,9 +29,9 @@ class ArcCosine(HomogeneousKernel):
     with θ the angle between x and y, so that k(x, x) = ‖x‖²ⁿ · (1, 1, 3)[n]. A row of zeros has
     no angle; θ = π/2 is used for it.
 
-    The Gegenbauer series decays slowly. The automatic choice of the degree ends at 200, and what
-    it leaves out of k(x, x) is, for order 0, at most 2.4e-3 in dimensions 2 to 5 and 6.5e-3 up to
-    dimension 30; order 1 reaches 1.5e-6 and order 2 reaches 1e-6 in all of these.
+    The Gegenbauer series decays slowly. Degrees are chosen up to 200, and what the last leaves out
+    of k(x, x) is, for order 0, at most 2.4e-3 in dimensions 2 to 5 and 6.5e-3 up to dimension 30;
+    order 1 reaches 1.5e-6 and order 2 reaches 1e-6 in all of these.
 
     Parameters
     ----------

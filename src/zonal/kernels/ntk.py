@@ -57,8 +57,8 @@ class NTK(HomogeneousKernel):
     With L = 2 it is the paper's
     :math:`a_1(a_1(t)) + (a_1(t) + t a_0(t))\, a_0(a_1(t))` on unit vectors.
 
-    The Gegenbauer series decays slowly. The automatic choice of the degree ends at 200, and what
-    it leaves out of k(x, x) is, for depths up to 3, at most 3.6e-3 in dimensions 2 to 5 and
+    The Gegenbauer series decays slowly. Degrees are chosen up to 200, and what
+    the last leaves out of k(x, x) is, for depths up to 3, at most 3.6e-3 in dimensions 2 to 5 and
     9.6e-3 up to dimension 30.
 
     Parameters

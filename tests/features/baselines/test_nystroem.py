@@ -17,17 +17,17 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.features.baselines import landmarks
+from zonal.features.baselines import landmarks, pivoted_cholesky
 from zonal.features.baselines.landmarks import (
     SAMPLING,
     distinct_rows,
     draw,
     inclusion,
     leverage_scores,
-    pivots,
     ridge,
 )
 from zonal.features.baselines.nystroem import NystroemFeatures
+from zonal.features.baselines.pivoted_cholesky import pivots
 from zonal.rows import threads
 
 X = np.random.default_rng(0).standard_normal((300, 4))
@@ -219,7 +219,7 @@ def test_pivots_have_the_probabilities(weighted, proposals, monkeypatch):
 
     With one proposal at a time every pivot is a block of its own, with many there are rejections.
     """
-    monkeypatch.setattr(landmarks, "PROPOSALS", proposals)
+    monkeypatch.setattr(pivoted_cholesky, "PROPOSALS", proposals)
     rng = np.random.default_rng(0)
     root = rng.standard_normal((5, 3)) * np.array([[0.3], [1.0], [2.0], [1.0], [0.5]])
     weights = np.array([4.0, 1, 0.5, 2, 1]) if weighted else np.ones(5)
@@ -276,7 +276,7 @@ def test_blocks_of_proposals_do_not_matter(monkeypatch):
     K = zonal.Gaussian(0.7)(X)
     errors = []
     for proposals in (1, 96):
-        monkeypatch.setattr(landmarks, "PROPOSALS", proposals)
+        monkeypatch.setattr(pivoted_cholesky, "PROPOSALS", proposals)
         errors.append([])
         for seed in range(6):
             rng = np.random.default_rng(seed)

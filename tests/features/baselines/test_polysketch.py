@@ -11,15 +11,10 @@ import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.features.baselines import polysketch
+from zonal.features.baselines import sketch_tree
 from zonal.features.baselines.maclaurin import MaclaurinFeatures
-from zonal.features.baselines.polysketch import (
-    PolySketchFeatures,
-    base_matrix,
-    hash_products,
-    plan_tree,
-    share_widths,
-)
+from zonal.features.baselines.polysketch import PolySketchFeatures, share_widths
+from zonal.features.baselines.sketch_tree import base_matrix, hash_products, plan_tree
 
 X = np.random.default_rng(0).standard_normal((60, 4))
 BASES = ["count", "osnap", "srht"]
@@ -78,7 +73,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 9, 30])
+@pytest.mark.parametrize("dim", [1, 3, 9, 30])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_unbiased(kernel, dim):
     """The mean over seeds is the truncated series, within five standard errors of the sample."""
@@ -102,7 +97,7 @@ def test_base_sketches_are_unbiased(base):
     assert 2 * features.widths_.max() < 60
 
 
-@pytest.mark.parametrize("direct", [0, polysketch.DIRECT])
+@pytest.mark.parametrize("direct", [0, sketch_tree.DIRECT])
 @pytest.mark.parametrize("degree", [2, 3, 4])
 @pytest.mark.parametrize("width", [4, 7])
 def test_against_explicit_tensor_powers(width, degree, direct, monkeypatch):
@@ -110,7 +105,7 @@ def test_against_explicit_tensor_powers(width, degree, direct, monkeypatch):
 
     Inner nodes of width 8 are sketches too; seven buckets are folded from eight.
     """
-    monkeypatch.setattr(polysketch, "DIRECT", direct)
+    monkeypatch.setattr(sketch_tree, "DIRECT", direct)
     rows = points(100, 3)
     powers = tensor_power(rows, degree)
     grams = []
@@ -224,7 +219,7 @@ def test_sparse_base_sketches(kind):
 def test_degrees_share_the_inner_nodes():
     """Eight degrees of 100 columns each: 8 leaves, and each inner node is there once."""
     tree = plan_tree(500, list(range(1, 9)), [100] * 8, "osnap", np.random.default_rng(0))
-    leaves = [node for node in tree.nodes if isinstance(node, polysketch._Leaf)]
+    leaves = [node for node in tree.nodes if isinstance(node, sketch_tree._Leaf)]
     assert len(leaves) == 8
     # As (start, length): (0, 2), (2, 2), (0, 4), (4, 2), (4, 3), (6, 2), (4, 4).
     assert len(tree.nodes) == 8 + 7

@@ -5,18 +5,17 @@ B = W^½ K W^½: what repeated rows would give. None ever forms an n × n matrix
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from ..._typing import Array, FloatArray
 from ..._validation import is_sparse
-from ...kernels import Kernel
 from ...rows import row_hash
-from ...rows.threads import block_slices, ordered_map
+from ...rows.threads import block_slices
+from .kernel_blocks import KernelFunction, kernel_diag, kernel_values, over_blocks
+from .pivoted_cholesky import pivots
 
 __all__ = [
     "SAMPLING",
@@ -24,22 +23,17 @@ __all__ = [
     "distinct_rows",
     "draw",
     "inclusion",
-    "kernel_diag",
     "leverage_scores",
-    "pivots",
     "ridge",
     "whitening",
 ]
 
 Indices = npt.NDArray[np.intp]
-KernelFunction = Callable[[Any, Any], Array]
 
 #: The names of the schemes.
 SAMPLING = ("recursive", "uniform", "rpcholesky")
 #: Numbers in the Cholesky factor of "rpcholesky", 800 MB.
 MAX_FACTOR = 10**8
-# Pivots proposed at a time: enough for matrix products, few enough that most are accepted.
-PROPOSALS = 96
 # Eigenvalues below this share of the largest are not told from zero in float64.
 CUTOFF = 1e-15
 
@@ -230,94 +224,11 @@ def leverage_scores(
     scores = kernel_diag(kernel, X)
 
     def block(part: slice) -> None:
-        V = _matrix(kernel, X[part].astype(np.float64), landmarks) @ factor
+        V = kernel_values(kernel, X[part].astype(np.float64), landmarks) @ factor
         scores[part] -= np.einsum("ij,ij->i", V, V)
 
-    _over_blocks(block, X.shape[0], 2 * len(factor))
+    over_blocks(block, X.shape[0], 2 * len(factor))
     return np.clip(1.5 / lam * weights * scores, 0.0, 1.0)
-
-
-def pivots(
-    kernel: KernelFunction, X: Any, weights: FloatArray, size: int, rng: np.random.Generator
-) -> Indices:
-    """Return the pivots of a randomly pivoted Cholesky factorisation (Chen et al. 2023).
-
-    Each pivot is drawn with probability proportional to the diagonal of the residual matrix. A
-    block of proposals at a time is drawn from an old diagonal and thinned by rejection, which is
-    the same distribution (Epperly, Tropp and Webber 2024). Ends early if the residual is zero.
-
-    Returns
-    -------
-    ndarray of int, in the order in which they were drawn
-    """
-    scales = np.sqrt(weights)
-    diagonal = weights * kernel_diag(kernel, X)
-    noise = 10 * np.finfo(float).eps * diagonal
-    diagonal = np.maximum(diagonal, 0.0)
-    factor = np.empty((X.shape[0], size))
-    chosen = np.empty(0, dtype=np.intp)
-    while len(chosen) < size and diagonal.any():
-        proposals = rng.choice(len(diagonal), PROPOSALS, p=diagonal / diagonal.sum())
-        rows = X[proposals].astype(np.float64)
-        done = len(chosen)
-        head = factor[proposals, :done]
-        residual = scales[proposals] * _matrix(kernel, rows, rows) * scales[proposals, None]
-        residual -= head @ head.T
-        # The first is accepted for sure, whatever the rounding errors of the products.
-        np.fill_diagonal(residual, diagonal[proposals])
-        accepted, lower = _reject(residual, noise[proposals], size - done, rng)
-        new = proposals[accepted]
-        _append(kernel, X, scales, new, lower, factor, done, diagonal)
-        diagonal[diagonal <= noise] = 0.0
-        diagonal[new] = 0.0
-        chosen = np.concatenate([chosen, new])
-    return chosen
-
-
-def _append(
-    kernel: KernelFunction,
-    X: Any,
-    scales: FloatArray,
-    new: Indices,
-    lower: FloatArray,
-    factor: FloatArray,
-    done: int,
-    diagonal: FloatArray,
-) -> None:
-    """Write the columns of new pivots behind the first `done`, and update the diagonal."""
-    rows, head, last = X[new].astype(np.float64), factor[new, :done], done + len(new)
-
-    def block(part: slice) -> None:
-        columns = _matrix(kernel, X[part].astype(np.float64), rows)
-        columns *= scales[part, None] * scales[new]
-        columns -= factor[part, :done] @ head.T
-        columns = scipy.linalg.solve_triangular(lower, columns.T, lower=True).T
-        factor[part, done:last] = columns
-        diagonal[part] -= np.einsum("ij,ij->i", columns, columns)
-
-    _over_blocks(block, X.shape[0], last)
-
-
-def _reject(
-    residual: FloatArray, noise: FloatArray, limit: int, rng: np.random.Generator
-) -> tuple[list[int], FloatArray]:
-    """Decide which proposals to accept; return them and the residual's Cholesky factor.
-
-    A proposal is accepted with probability (its diagonal now) / (its diagonal when proposed).
-    """
-    proposed = residual.diagonal().copy()
-    accepted: list[int] = []
-    columns: list[FloatArray] = []
-    for j, chance in enumerate(rng.random(len(residual))):
-        if len(accepted) == limit:
-            break
-        now = residual[j, j]
-        if now > noise[j] and chance * proposed[j] < now:
-            column = residual[:, j] / math.sqrt(now)
-            residual -= column[:, None] * column
-            accepted.append(j)
-            columns.append(column)
-    return accepted, np.tril(np.column_stack(columns)[accepted])
 
 
 def whitening(kernel: KernelFunction, landmarks: Any) -> tuple[FloatArray, FloatArray]:
@@ -345,34 +256,8 @@ def whitening(kernel: KernelFunction, landmarks: Any) -> tuple[FloatArray, Float
     return values, vectors * (np.sign(largest) / np.sqrt(values))
 
 
-def kernel_diag(kernel: KernelFunction, X: Any) -> FloatArray:
-    """Return k(x, x) of every row in float64, also for a function that only knows matrices."""
-    if isinstance(kernel, Kernel):
-        return kernel.diag(X).astype(np.float64)
-    diagonal = np.empty(X.shape[0])
-    for first in range(0, len(diagonal), 32):
-        rows = X[first : first + 32].astype(np.float64)
-        diagonal[first : first + 32] = _matrix(kernel, rows, rows).diagonal()
-    return diagonal
-
-
 def _eigen(kernel: KernelFunction, rows: Any, scales: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return eigenvalues, decreasing, and eigenvectors of the scaled kernel matrix of rows."""
-    matrix = scales[:, None] * _matrix(kernel, rows, rows) * scales
+    matrix = scales[:, None] * kernel_values(kernel, rows, rows) * scales
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)  # unlike SciPy's, without the GIL
     return values[::-1], vectors[:, ::-1]
-
-
-def _matrix(kernel: KernelFunction, rows: Any, others: Any) -> FloatArray:
-    matrix = np.array(kernel(rows, others), dtype=np.float64)
-    if matrix.shape != (rows.shape[0], others.shape[0]):
-        raise ValueError(
-            f"kernel={kernel!r} gave an array of shape {matrix.shape} for {rows.shape[0]} and "
-            f"{others.shape[0]} rows: it must be vectorised, kernel(X, Y) -> [n_rows_x, n_rows_y]."
-        )
-    return matrix
-
-
-def _over_blocks(function: Callable[[slice], None], n_rows: int, width: int) -> None:
-    for _ in ordered_map(function, block_slices(n_rows, width)):
-        pass

@@ -15,7 +15,8 @@ from ...kernels import Kernel, as_kernel
 from ...rows.dispatch import blockwise, sampled
 from ..base import KernelFeatures
 from ..training_sample import TrainingSample
-from .landmarks import SAMPLING, choose_landmarks, distinct_rows, kernel_diag, whitening
+from .kernel_blocks import kernel_diag
+from .landmarks import SAMPLING, choose_landmarks, distinct_rows, whitening
 
 __all__ = ["NystroemFeatures"]
 

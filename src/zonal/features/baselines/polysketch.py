@@ -1,20 +1,17 @@
 """PolySketch features: tensor powers sketched by a binary tree of degree-two sketches."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
-import scipy.sparse as sp
-from numba import njit
 
 from ..._typing import Array, FloatArray
-from ..._validation import check_choice, check_count, is_sparse
+from ..._validation import check_choice, check_count
 from ...kernels.expansion.cut import average_taylor
 from ...kernels.expansion.taylor import TaylorSeries, taylor_series
 from ..training_sample import TrainingSample
+from .sketch_tree import plan_tree
 from .taylor import TaylorFeatures, mean_square_radius, warn_if_cut
 
 __all__ = ["PolySketchFeatures"]
@@ -22,13 +19,6 @@ __all__ = ["PolySketchFeatures"]
 # What the series may lose of k(x, x), averaged over the rows. The last degrees cost columns and
 # noise: below this, an error of D^{-1/2} hides what they would add.
 TOL = 1e-4
-# Non-zero entries of OSNAP in every row.
-OSNAP_ENTRIES = 4
-# Up to this many products u_i v_j a bucket, each is hashed on its own. It takes at most twice the
-# time of three Fourier transforms there, and has a third of the variance.
-DIRECT = 16
-# Width of the inner nodes beside the widest degree: it costs time, but no columns.
-INNER = 2
 
 
 class PolySketchFeatures(TaylorFeatures):
@@ -234,242 +224,3 @@ def share_widths(shares: FloatArray, sizes: list[int], n_components: int) -> npt
     else:
         widths[-1] += missing
     return widths
-
-
-@dataclass(frozen=True, eq=False)
-class _Leaf:
-    """A base sketch of the rows: [b, d] to [b, width]."""
-
-    width: int
-    matrix: Any  # [d, width], or None for the rows themselves
-
-    def fill(self, rows: Any, values: list[Array], out: Array) -> None:
-        if self.matrix is None:
-            out[:, rows.shape[1] :] = 0
-            out[:, : rows.shape[1]] = rows.toarray() if is_sparse(rows) else rows
-            return
-        product = rows @ self.matrix
-        out[:] = product.toarray() if is_sparse(product) else product
-
-
-@dataclass(frozen=True, eq=False)
-class _One:
-    """The tensor power of degree zero."""
-
-    width: int
-
-    def fill(self, rows: Any, values: list[Array], out: Array) -> None:
-        out[:] = 0
-        out[:, 0] = 1
-
-
-@dataclass(frozen=True, eq=False)
-class _Direct:
-    """u ⊗ v with its own bucket and sign for every product u_i v_j."""
-
-    width: int
-    left: int
-    right: int
-    buckets: npt.NDArray[np.int32]  # [n_left, n_right]
-    signs: npt.NDArray[np.float32]
-
-    def fill(self, rows: Any, values: list[Array], out: Array) -> None:
-        hash_products(values[self.left], values[self.right], self.buckets, self.signs, out)
-
-
-@dataclass(frozen=True, eq=False)
-class _TensorSketch:
-    """u ⊗ v with buckets h(i) + g(j) modulo a length: the convolution of two count sketches.
-
-    The length is one that Fourier transforms like, and the few buckets beyond the width are folded
-    back: what shares a bucket still does, so that the sketch stays unbiased.
-    """
-
-    width: int
-    left: int
-    right: int
-    length: int
-    buckets: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]  # [1, n_left], [1, n_right]
-    signs: tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
-
-    def fill(self, rows: Any, values: list[Array], out: Array) -> None:
-        one = np.ones((len(out), 1), out.dtype)
-        counts = np.empty((len(out), self.length), out.dtype)
-        hash_products(one, values[self.left], self.buckets[0], self.signs[0], counts)
-        spectrum = scipy.fft.rfft(counts, axis=1)
-        hash_products(one, values[self.right], self.buckets[1], self.signs[1], counts)
-        spectrum *= scipy.fft.rfft(counts, axis=1)
-        product = scipy.fft.irfft(spectrum, self.length, axis=1, overwrite_x=True)
-        out[:] = product[:, : self.width]
-        out[:, : self.length - self.width] += product[:, self.width :]
-
-
-_Node = _Leaf | _One | _Direct | _TensorSketch
-
-
-@dataclass(frozen=True, eq=False)
-class _Tree:
-    """Sketches of x^{⊗p} for several degrees p.
-
-    Attributes
-    ----------
-    nodes : list
-        The leaves and inner nodes that the roots share, children before their parents, who know
-        them by their position.
-    roots : list
-        One node for every degree, whose values are the features.
-    """
-
-    nodes: list[_Node]
-    roots: list[_Node]
-
-    @property
-    def n_numbers(self) -> int:
-        """Intermediate numbers a row: all nodes, and the Fourier transforms of one."""
-        return sum(node.width for node in self.nodes) + 4 * max(node.width for node in self.roots)
-
-    def astype(self, dtype: npt.DTypeLike) -> "_Tree":
-        """Convert all base sketches to one precision, so that no block has to."""
-
-        def cast(node: _Node) -> _Node:
-            if not isinstance(node, _Leaf) or node.matrix is None:
-                return node
-            return _Leaf(node.width, node.matrix.astype(dtype, copy=False))
-
-        return _Tree([cast(node) for node in self.nodes], [cast(node) for node in self.roots])
-
-    def fill(self, rows: Any, out: Array) -> None:
-        """Fill the sketches [b, n_columns] of rows [b, d], degree after degree."""
-        values: list[Array] = []
-        for node in self.nodes:
-            value = np.empty((rows.shape[0], node.width), rows.dtype)
-            node.fill(rows, values, value)
-            values.append(value)
-        start = 0
-        for root in self.roots:
-            root.fill(rows, values, out[:, start : start + root.width])
-            start += root.width
-
-    def derivative(self, rows: Array, column: int) -> Array:
-        """Return the sketches' derivatives with respect to one column: [b, n_columns]."""
-        towards = np.zeros_like(rows)
-        towards[:, column] = 1
-        values: list[Array] = []
-        slopes: list[Array] = []
-        for node in self.nodes:
-            slopes.append(_slope(node, towards, values, slopes))
-            values.append(np.empty((len(rows), node.width), rows.dtype))
-            node.fill(rows, values, values[-1])
-        return np.concatenate([_slope(root, towards, values, slopes) for root in self.roots], 1)
-
-
-def _slope(node: _Node, towards: Array, values: list[Array], slopes: list[Array]) -> Array:
-    """Return a node's derivative: a leaf is linear in the rows, a node in each child."""
-    out = np.zeros((len(towards), node.width), towards.dtype)
-    if isinstance(node, _Leaf):
-        node.fill(towards, values, out)
-    elif not isinstance(node, _One):
-        pair, part = replace(node, left=0, right=1), np.empty_like(out)
-        for children in (
-            [slopes[node.left], values[node.right]],
-            [values[node.left], slopes[node.right]],
-        ):
-            pair.fill(towards, children, part)
-            out += part
-    return out
-
-
-def plan_tree(
-    dim: int, degrees: list[int], widths: list[int], base: str, rng: np.random.Generator
-) -> _Tree:
-    """Draw all sketches.
-
-    A node (start, length) stands for the leaves start, …, start + length - 1. It joins its largest
-    proper subtree of 2ᵏ leaves with the rest, so that the degrees p, the nodes (0, p), have their
-    subtrees in common, while no leaf serves two factors of one degree. A power that fits into an
-    inner node is exact and the same for all starts: its start is -1.
-
-    Parameters
-    ----------
-    dim : int
-        d.
-    degrees, widths : lists of int
-        The degrees and the number of columns of each.
-    base : {"count", "osnap", "srht"}
-        The base sketch.
-    rng : numpy.random.Generator
-    """
-    inner_width = int(scipy.fft.next_fast_len(INNER * max(widths), real=True))
-    nodes: list[_Node] = []
-    positions: dict[tuple[int, int], int] = {}
-
-    def node(start: int, length: int, width: int) -> _Node:
-        if length == 0:
-            return _One(width)
-        if length == 1:
-            return _Leaf(width, None if dim <= width else base_matrix(base, dim, width, rng))
-        half = 1 << ((length - 1).bit_length() - 1)
-        left, right = inner(start, half), inner(start + half, length - half)
-        sizes = nodes[left].width, nodes[right].width
-        if sizes[0] * sizes[1] <= width:
-            each = np.arange(sizes[0] * sizes[1], dtype=np.int32).reshape(sizes)
-            return _Direct(width, left, right, each, np.ones(sizes, np.float32))
-        if sizes[0] * sizes[1] <= DIRECT * width:
-            return _Direct(width, left, right, *_hash(sizes, width, rng))
-        n_buckets = int(scipy.fft.next_fast_len(width, real=True))
-        (h, s), (g, t) = (_hash((1, size), n_buckets, rng) for size in sizes)
-        return _TensorSketch(width, left, right, n_buckets, (h, g), (s, t))
-
-    def inner(start: int, length: int) -> int:
-        size = dim**length
-        key = (-1 if size <= inner_width else start, length)
-        if key not in positions:
-            nodes.append(node(*key, min(size, inner_width)))
-            positions[key] = len(nodes) - 1
-        return positions[key]
-
-    roots = [node(0, degree, width) for degree, width in zip(degrees, widths, strict=True)]
-    return _Tree(nodes, roots)
-
-
-def base_matrix(kind: str, dim: int, width: int, rng: np.random.Generator) -> Any:
-    """Draw a matrix S [d, width] with E[S Sᵀ] = I, sparse or (``"srht"``) dense."""
-    if kind == "srht":
-        # Random columns of the Hadamard matrix, whose entry (i, j) is the parity of i & j.
-        columns = rng.choice(1 << (dim - 1).bit_length(), width, replace=False)
-        parity = np.arange(dim)[:, None] & columns
-        for shift in (32, 16, 8, 4, 2, 1):
-            parity ^= parity >> shift
-        parity &= 1
-        signs = rng.choice([-1.0, 1.0], (dim, 1)) / np.sqrt(width)
-        return signs * (1.0 - 2.0 * parity)
-    n_entries = min(OSNAP_ENTRIES, width) if kind == "osnap" else 1
-    # The buckets of a row lie in different blocks of columns, so that none coincide.
-    edges = np.linspace(0, width, n_entries + 1).astype(np.int64)
-    buckets = rng.integers(edges[:-1], edges[1:], (dim, n_entries))
-    values = rng.choice([-1.0, 1.0], (dim, n_entries)) / np.sqrt(n_entries)
-    starts = np.arange(0, dim * n_entries + 1, n_entries)
-    return sp.csr_array((values.ravel(), buckets.ravel(), starts), shape=(dim, width))
-
-
-def _hash(
-    shape: tuple[int, int], width: int, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Draw independent buckets and signs."""
-    buckets = rng.integers(width, size=shape, dtype=np.int32)
-    return buckets, rng.choice(np.array([-1.0, 1.0], np.float32), shape)
-
-
-@njit(nogil=True, fastmath=True, cache=True)
-def hash_products(left: Array, right: Array, buckets: Array, signs: Array, out: Array) -> None:
-    """Sum signs[i, j] left[r, i] right[r, j] over all (i, j) in a bucket: out[r, bucket].
-
-    Releases the GIL. `left` is [b, n_left], `right` [b, n_right], `out` [b, width].
-    """
-    for row in range(left.shape[0]):
-        for k in range(out.shape[1]):
-            out[row, k] = 0
-        for i in range(left.shape[1]):
-            factor = left[row, i]
-            for j in range(right.shape[1]):
-                out[row, buckets[i, j]] += factor * signs[i, j] * right[row, j]
