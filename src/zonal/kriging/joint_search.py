@@ -27,6 +27,8 @@ def joint_parameters(
     features: Array,
     start: Found,
     *,
+    move_kernel: bool = True,
+    move_noise: bool = True,
     n_neighbors: int = 16,
     n_iterations: int = 8,
 ) -> Found:
@@ -43,6 +45,8 @@ def joint_parameters(
         Features of the first locations.
     start : Found
         What the local part has alone. Its kernel must be one that compiled code knows.
+    move_kernel, move_noise : bool, default=True
+        Whether length scales and noise may change.
     n_neighbors : int, default=16
     n_iterations : int, default=8
         Of L-BFGS.
@@ -66,7 +70,8 @@ def joint_parameters(
     sample = Sample.of(head, center, scales, groups, features).thin(JUDGED_ROWS)
     n_groups = int(groups.max()) + 1
     free = np.full(n_groups + 2, True)
-    free[n_groups] = start.noise > 0
+    free[:n_groups] = move_kernel
+    free[n_groups] = move_noise and start.noise > 0
     begin = _with_best_ratio(
         sample, correlation, Parameters(np.zeros(n_groups), log_noise(start.noise)), n_neighbors
     )

@@ -121,7 +121,7 @@ def solve_local(
     if found is None:
         found = find_parameters(locations, kernel, noise, verbose=verbose)
         if features is not None:
-            found = _beside(locations, features, found)
+            found = _beside(locations, features, found, kernel is None, noise is None)
     if alpha is not None:
         found = Found(found.kernel, found.noise, 1 / max(alpha, 1e-300), found.log_evidence)
     m = min(n_neighbors, len(locations))
@@ -140,8 +140,17 @@ def solve_local(
     return LocalSolution(joint, offset, found)
 
 
-def _beside(locations: Locations, features: Callable[[Array], Array], found: Found) -> Found:
+def _beside(
+    locations: Locations,
+    features: Callable[[Array], Array],
+    found: Found,
+    move_kernel: bool,
+    move_noise: bool,
+) -> Found:
     """Find the parameters of the local part and the features together."""
     n_columns = features(locations.rows[:1]).shape[1]
     n_sample = min(len(locations), max(SAMPLE_NUMBERS // max(n_columns, 1), 1), SAMPLE_ROWS)
-    return joint_parameters(locations, features(locations.rows[:n_sample]), found)
+    sample = features(locations.rows[:n_sample])
+    return joint_parameters(
+        locations, sample, found, move_kernel=move_kernel, move_noise=move_noise
+    )

@@ -163,6 +163,8 @@ class _Chooser:
             splits = [Split(np.setdiff1d(np.arange(len(targets)), queries), queries)]
         everything = np.asarray(X if self.step is None else self.step.transform(X))
         self.trials = Trials(everything, unit, weights, splits, local.n_neighbors)
+        self.trials.move_kernel = local.kernel is None
+        self.trials.move_noise = local.noise is None
 
     def choose(self) -> Model:
         """Run the trials and build what wins."""
@@ -185,7 +187,7 @@ class _Chooser:
 
     def _alone(self, trials: Trials, metric: Any) -> _Contender:
         """Try the local part alone."""
-        trial = trials.alone(self.local.kernel, self.local.noise)
+        trial = trials.alone(self.local.kernel, self.local.noise, self.gaps)
         found = _Contender(trial, metric)
         self._record(found)
         return found

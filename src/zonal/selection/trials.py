@@ -5,7 +5,7 @@ come from all rows that may be known then: all others, or with a splitter its tr
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..kriging.joint import Features, fit_joint, no_features
 from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
-from ..kriging.search import Found, find_parameters
+from ..kriging.search import Found, find_candidates, find_parameters
 from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
@@ -30,6 +30,8 @@ __all__ = ["Split", "Trial", "Trials", "preferred", "splits_of"]
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
 JUDGED_ROWS, ROWS_A_COLUMN = 20_000, 8
+# Rows whose parameters are tried for predictions into gaps, where neighbours are far.
+FEWER_ROWS = 1_000, 4_000
 # Neighbours in the fit of a joint model.
 FIT_NEIGHBORS = 24
 # A candidate replaces a simpler one if it gains this share, and as many standard errors.
@@ -121,20 +123,41 @@ class Trials:
     ) -> None:
         self.rows, self.targets, self.weights = rows, targets, weights
         self.splits, self.n_neighbors = splits, n_neighbors
+        self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
 
-    def alone(self, kernel: Any = None, noise: float | None = None) -> Trial:
-        """Try the local part alone, with the parameters that the evidence prefers."""
+    def alone(self, kernel: Any = None, noise: float | None = None, gaps: bool = False) -> Trial:
+        """Try the local part alone.
+
+        The evidence finds the parameters of each kernel; the held-out rows choose the kernel. For
+        predictions into gaps, parameters that belong to fewer rows, and so to longer distances,
+        compete too.
+        """
         start = time.perf_counter()
-        found = find_parameters(self.locations(0), kernel, noise)
-        return Trial(self.losses(found), time.perf_counter() - start, found)
+        locations = self.locations(0)
+        if kernel is not None:
+            candidates = [find_parameters(locations, kernel, noise)]
+        else:
+            candidates = find_candidates(locations, noise)
+            for size in FEWER_ROWS if gaps else ():
+                if 2 * size <= len(locations):
+                    candidates.append(find_parameters(locations.head(size), None, noise))
+        trials = [Trial(self.losses(found), 0.0, found) for found in candidates]
+        best = min(trials, key=lambda trial: trial.error)
+        return replace(best, seconds=time.perf_counter() - start)
 
     def beside(self, features: Features, n_columns: int, start: Found) -> Trial:
         """Try features and the local part together."""
         begin = time.perf_counter()
         locations = self.locations(0)
         n_sample = min(len(locations), SAMPLE_NUMBERS // n_columns, SAMPLE_ROWS)
-        found = joint_parameters(locations, features(locations.rows[:n_sample]), start)
+        found = joint_parameters(
+            locations,
+            features(locations.rows[:n_sample]),
+            start,
+            move_kernel=self.move_kernel,
+            move_noise=self.move_noise,
+        )
         losses = self.losses(found, features, n_columns)
         return Trial(losses, time.perf_counter() - begin, found)
 
@@ -143,7 +166,9 @@ class Trials:
         if metric is None:
             return self
         rows = metric.transform(self.rows)
-        return Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
+        other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
+        other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
+        return other
 
     def locations(self, split: int) -> Locations:
         """Return the distinct training rows of a split, in random order."""
