@@ -140,3 +140,14 @@ def test_frames_may_hold_text_and_gaps(tmp_path, suffix):
     rows = zonal.stream(path, 250, target="y", frames=True)
     found = clone(model).fit(rows).predict(frame)
     np.testing.assert_allclose(found, clone(model).fit(frame, y).predict(frame), rtol=1e-8)
+
+
+def test_long_rows_of_csv(tmp_path):
+    """Of more bytes than are read at a time."""
+    rows = np.random.default_rng(1).uniform(size=(2, 5000))
+    names = ",".join(f"column{number}" for number in range(5000))
+    lines = [",".join(f"{value:.220f}" for value in row) for row in rows]
+    (tmp_path / "wide.csv").write_text("\n".join([names, *lines]))
+    assert len(lines[0]) > 1 << 20
+    ((found, _),) = zonal.stream(tmp_path / "wide.csv")
+    np.testing.assert_array_equal(found, rows)
