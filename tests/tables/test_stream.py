@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import zonal
-from zonal.tables import TableError
+from zonal.tables import TableError, csv
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((900, 3))
@@ -151,3 +151,17 @@ def test_long_rows_of_csv(tmp_path):
     assert len(lines[0]) > 1 << 20
     ((found, _),) = zonal.stream(tmp_path / "wide.csv")
     np.testing.assert_array_equal(found, rows)
+
+
+def test_line_breaks_in_quotes(tmp_path, monkeypatch):
+    """Wherever a block ends: in the middle of a quoted text, too."""
+    monkeypatch.setattr(csv, "BATCH_BYTES", 1000)
+    lines = [
+        f'{number},"a note\nof two lines, number {number}",{2 * number}' for number in range(500)
+    ]
+    (tmp_path / "notes.csv").write_text("\n".join(["a,note,y", *lines]))
+    blocks = list(zonal.stream(tmp_path / "notes.csv", columns=["a"], target="y"))
+    assert len(blocks) > 5
+    np.testing.assert_array_equal(
+        np.concatenate([rows[:, 0] for rows, _ in blocks]), np.arange(500)
+    )

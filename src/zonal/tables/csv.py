@@ -28,7 +28,7 @@ def open_csv(path: Path) -> Table:
     """Open a CSV file, compressed or not."""
     pa = arrow()
     delimiter = csv_delimiter(path)
-    parse = pa.csv.ParseOptions(delimiter=delimiter)
+    parse = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     block = pa.csv.ReadOptions(block_size=_block_bytes(path))
 
     def start(convert: Any) -> Any:
