@@ -54,6 +54,10 @@ SIGNATURES = {
     "random_state=None, verbose=False)",
     "GaussianProcess": "(features='auto', noise='evidence', *, budget=1024, random_state=None, "
     "verbose=False)",
+    "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', random_state=None, "
+    "verbose=False)",
+    "NeighborKriging.fit": "(self, X, y, sample_weight=None)",
+    "NeighborKriging.predict": "(self, X, return_std=False)",
     "GaussianProcess.predict": "(self, X, return_std=False)",
     "LearnedMetric": "(kernel='matern', n_iterations=4, diagonal=False, *, n_components=1024, "
     "max_rows=10000, standardize=True, task='auto', random_state=None)",

@@ -9,7 +9,15 @@ import scipy.sparse as sp
 
 from ._typing import Array, FloatArray
 
-__all__ = ["canonical", "check_choice", "check_count", "check_positive", "norms_agree", "row_norms"]
+__all__ = [
+    "canonical",
+    "check_choice",
+    "check_count",
+    "check_positive",
+    "is_sparse",
+    "norms_agree",
+    "row_norms",
+]
 
 
 def check_positive(name: str, value: Any, owner: str, extra: str = "") -> float:
@@ -35,6 +43,11 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], owner: str) ->
     if isinstance(value, str) and value in choices:
         return value
     raise ValueError(f"{name}={value!r} of {owner} is not one of {', '.join(map(repr, choices))}.")
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sp.issparse(X))
 
 
 def row_norms(X: Any) -> FloatArray:

@@ -319,7 +319,7 @@ def _trusted() -> set[str]:
             or (value.__module__.startswith("sklearn.model_selection.") and hasattr(value, "split"))
         )
     }
-    return names | {"zonal.kernels.gzk.GeneralizedZonalKernel.coefficients"}
+    return names | {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
 
 
 def _skops() -> Any:

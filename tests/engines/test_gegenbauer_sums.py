@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.special import comb, eval_gegenbauer
 
-from zonal.engines import map_rows, numba_engine, numpy_engine
+from zonal.engines import numba_engine, numpy_engine
+from zonal.rows.threads import map_rows
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

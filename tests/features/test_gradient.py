@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import zonal
 from tests.finite_differences import STEP, assert_gradient
 from zonal.engines.interpolation import interpolate, interpolate_derivative
-from zonal.kernels.mercer import GRID_TOL, ModeFunctions, OptimalRadial
+from zonal.kernels.expansion.modes import GRID_TOL, ModeFunctions, OptimalRadial
 from zonal.polynomials.harmonics import full_program, solid_harmonics, solid_harmonics_gradient
 
 GAUSSIAN = zonal.Gaussian(2.0)

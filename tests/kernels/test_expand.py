@@ -303,3 +303,11 @@ def test_sum_of_a_list():
     X = standardised(5, 3)
     kernels = [zonal.Gaussian(1.0), zonal.Gaussian(2.0)]
     np.testing.assert_allclose(sum(kernels)(X), kernels[0](X) + kernels[1](X))
+
+
+def test_a_function_that_cannot_be_hashed():
+    """NumPy's polynomials are such functions; coefficients are then found anew each time."""
+    kappa = np.polynomial.Polynomial([1.0, 2.0, 1.0])
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    found = zonal.DotProduct(kappa).expand(3, radii=np.linalg.norm(X, axis=1))
+    np.testing.assert_allclose(found(X), (1 + X @ X.T) ** 2, rtol=1e-6, atol=1e-6)

@@ -119,7 +119,7 @@ def test_a_kernel_without_a_profile_says_so():
         def terms(self):
             return []
 
-        def _matrix(self, rows, others):
+        def matrix(self, rows, others):
             return np.ones((1, 1))
 
     with pytest.raises(NotImplementedError, match="Own does not define profile"):

@@ -11,10 +11,11 @@ from zonal.kriging.locations import locate
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
-X[50:60] = X[:10]  # repeated rows
+X[50:60] = X[:10]  # repeated rows, with other targets
 Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 2] ** 2])
 Y += 0.1 * RNG.standard_normal(Y.shape)
-WEIGHT = RNG.integers(1, 4, len(X)).astype(float)
+WEIGHT = np.ones(len(X))
+WEIGHT[[50, 52, 7]] = 3, 2, 2
 GROUPS = np.array([0, 1, 1])
 KERNELS = [
     zonal.Matern(0.5),
@@ -56,12 +57,12 @@ def test_gradient_by_differences(kernel, width, some):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("width", [0, 4])
 def test_all_neighbours_give_the_exact_evidence(kernel, width):
-    """Of every single observation, repeated rows and weights as repeats included."""
+    """Of every single observation, also where rows repeat a location with other targets."""
     sample = make_sample(width=width)
     near = sample.neighbors(PARAMETERS, len(sample) - 1)
     found = evaluate(sample, of_kernel(kernel), PARAMETERS, near).found
     times = np.repeat(np.arange(len(X)), WEIGHT.astype(int))
-    rows, targets = X[times], Y[times] - sample_mean(Y)
+    rows, targets = X[times], standardized(Y)[times]
     scales = np.exp(PARAMETERS.log_scales)[GROUPS]
     features = np.cos(rows @ np.random.default_rng(1).standard_normal((3, width)))
     covariance = kernel(rows / scales) + 0.2 * np.eye(len(rows)) + 1.5 * features @ features.T
@@ -77,13 +78,14 @@ def test_all_neighbours_give_the_exact_evidence(kernel, width):
     np.testing.assert_allclose(found.log_evidence, total, rtol=1e-8)
 
 
-def sample_mean(targets):
-    """What `Sample.of` subtracts."""
-    return locate(X, targets, WEIGHT).targets.mean(axis=0)
+def standardized(targets):
+    """What `Sample.of` makes of targets."""
+    means = locate(X, targets, WEIGHT).targets
+    return (targets - means.mean(axis=0)) / means.std(axis=0)
 
 
 def test_zero_mean_equals_scikit_learn():
-    rows, y = X[:50], Y[:50, :1] - Y[:50, :1].mean()
+    rows, y = X[:50], (Y[:50, :1] - Y[:50, :1].mean()) / Y[:50, :1].std()
     found = locate(rows, y)
     sample = Sample.of(found, np.zeros(3), np.ones(3), GROUPS)
     sample = Sample(**(sample.__dict__ | {"center": False}))

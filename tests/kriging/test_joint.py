@@ -42,7 +42,7 @@ def dense(queries=QUERIES):
 def fitted(n_neighbors, fit_neighbors=None):
     locations = locate(X, Y, WEIGHT)
     process = LocalProcess(locations.rows, locations.weight, KERNEL, NOISE, n_neighbors)
-    return fit_joint(locations, features, process, RATIO, fit_neighbors)
+    return fit_joint(locations, process, features, RATIO, n_neighbors=fit_neighbors)
 
 
 def test_all_neighbours_are_generalized_least_squares():
@@ -50,18 +50,18 @@ def test_all_neighbours_are_generalized_least_squares():
     model = fitted(150)
     np.testing.assert_allclose(model.found.mean, coef[0], atol=1e-8)
     np.testing.assert_allclose(model.found.coef, coef[1:], atol=1e-8)
-    predicted, std = model.predict(QUERIES, return_std=True)
+    predicted, std = model.predict(QUERIES, features, return_std=True)
     np.testing.assert_allclose(predicted, mean, atol=1e-8)
     np.testing.assert_allclose(std**2, variance[:, None] * model.found.scale, atol=1e-8)
-    assert model.predict(QUERIES)[1] is None
+    assert model.predict(QUERIES, features)[1] is None
 
 
 def test_a_few_neighbours_are_close():
     _, mean, variance = dense()
-    predicted, std = fitted(30).predict(QUERIES, return_std=True)
+    predicted, _ = fitted(30).predict(QUERIES, features)
     sd = np.sqrt(variance)[:, None] * Y.std(axis=0)
     assert np.abs((predicted - mean) / sd).max() < 0.1
-    other, _ = fitted(30, 15).predict(QUERIES)
+    other, _ = fitted(30, 15).predict(QUERIES, features)
     assert 0 < np.abs((other - predicted) / sd).max() < 0.1
 
 
@@ -71,11 +71,13 @@ def test_blocks_do_not_matter(monkeypatch):
     whitening = process.whitening()
     columns = np.column_stack([np.ones(150), locations.targets, features(locations.rows)])
     whitened = whitening.apply(columns)
-    whole = fitted(10).predict(QUERIES, return_std=True)
+    whole = fitted(10).predict(QUERIES, features, return_std=True)
     monkeypatch.setattr(joint_module, "BLOCK", 16)
     gram = whitened_gram(whitening, locations, features, process.points)
     np.testing.assert_allclose(gram, whitened.T @ whitened, atol=1e-9)
-    for one, other in zip(fitted(10).predict(QUERIES, return_std=True), whole, strict=True):
+    for one, other in zip(
+        fitted(10).predict(QUERIES, features, return_std=True), whole, strict=True
+    ):
         np.testing.assert_allclose(one, other, atol=1e-10)
 
 
@@ -99,7 +101,7 @@ def test_threads_do_not_matter():
     for count, results in ((1, one), (before, several)):
         numba.set_num_threads(count)
         model = fitted(20)
-        results.extend([model.found.coef, model.predict(QUERIES)[0]])
+        results.extend([model.found.coef, model.predict(QUERIES, features)[0]])
     numba.set_num_threads(before)
     for left, right in zip(one, several, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-12)

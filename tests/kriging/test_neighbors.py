@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from zonal.kriging import neighbors
-from zonal.kriging.neighbors import Nearest, earlier_neighbors
+from zonal.kriging.neighbors import Nearest, earlier_neighbors, effective_columns
 
 RNG = np.random.default_rng(0)
 
@@ -40,3 +40,11 @@ def test_rows_that_are_not_in_random_order_ask_again():
     for row in range(400):
         expected = np.argsort(distances[row, :row])[:10]
         np.testing.assert_array_equal(found[row, : len(expected)], expected)
+
+
+def test_effective_columns():
+    assert effective_columns(RNG.random((100, 3))) == 3
+    plane = RNG.standard_normal((5000, 2)) @ np.linalg.qr(RNG.standard_normal((20, 20)))[0][:2]
+    assert abs(effective_columns(plane) - 2) < 0.01
+    assert abs(effective_columns(RNG.standard_normal((20000, 20))) - 20) < 0.2
+    assert effective_columns(np.ones((5, 20))) == 1

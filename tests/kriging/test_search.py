@@ -3,7 +3,7 @@ import pytest
 
 import zonal
 from zonal.kriging.locations import locate
-from zonal.kriging.search import column_groups, find_parameters
+from zonal.kriging.search import column_groups, compress, find_parameters
 
 RNG = np.random.default_rng(0)
 
@@ -64,3 +64,15 @@ def test_joint_parameters():
     assert abs(np.log(found.ratio / 4)) < 4 * np.sqrt(2 / 8)
     with pytest.raises(ValueError, match="cannot stand beside features"):
         find_parameters(locations, zonal.Polynomial(), features=Z)
+
+
+def test_compressed_features_have_nearly_the_same_kernel():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((300, 60)) @ (0.8 ** np.arange(60)[:, None] * rng.standard_normal(60))
+    reduced = compress(Z)
+    assert reduced.shape[1] < 60
+    rest = Z @ Z.T - reduced @ reduced.T
+    assert np.linalg.eigvalsh(rest)[0] > -1e-8
+    assert np.trace(rest) <= 1e-4 * np.trace(Z @ Z.T)
+    assert compress(Z[:, :20]).shape == (300, 20)
+    assert compress(rng.standard_normal((400, 300))).shape == (400, 256)

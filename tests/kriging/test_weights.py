@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import zonal
-from zonal.kriging.correlation import correlate, of_kernel, scaled, slopes
+from zonal.kriging.correlation import correlate, exp_minus, of_kernel, scaled, slopes
 from zonal.kriging.neighbors import Nearest
 from zonal.kriging.weights import compiled_weights, reference_weights
 
@@ -20,17 +20,25 @@ KERNELS = [
 ROWS, QUERIES = RNG.standard_normal((200, 3)), RNG.standard_normal((60, 3))
 
 
+def test_exponential_of_the_loop():
+    x = np.concatenate([[0.0, 1e-300, 707.9, 5000.0], RNG.uniform(0, 3, 500), np.arange(700.0)])
+    scratch, out = np.empty(len(x)), np.empty(len(x))
+    exp_minus(x, scratch, scratch.view(np.int64), out)
+    np.testing.assert_allclose(out, np.exp(-np.minimum(x, 708)), rtol=6e-16)
+    assert out[0] == 1.0
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_correlation_is_the_kernel(kernel):
     found = of_kernel(kernel)
     difference = scaled(ROWS[:1], found.length_scale) - scaled(QUERIES, found.length_scale)
     squares = (difference**2).sum(axis=1)
-    values, slope = np.empty(60), np.empty(60)
-    correlate(found.family, found.shape, squares, values)
+    values, slope, scratch = np.empty((3, 60))
+    correlate(found.family, found.shape, squares, scratch, values)
     np.testing.assert_allclose(values, kernel(ROWS[:1], QUERIES)[0], atol=1e-14)
     slopes(found.family, found.shape, squares, values, slope)
     shifted, step = np.empty(60), 1e-6
-    correlate(found.family, found.shape, (np.sqrt(squares) + step) ** 2, shifted)
+    correlate(found.family, found.shape, (np.sqrt(squares) + step) ** 2, scratch, shifted)
     np.testing.assert_allclose(slope, (shifted - values) / step / np.sqrt(squares), atol=1e-4)
 
 

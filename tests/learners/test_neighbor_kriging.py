@@ -109,7 +109,8 @@ def test_order_and_threads_do_not_matter():
     seeded = zonal.NeighborKriging(KERNEL, 10, noise=0.1, random_state=1).fit(X, y)
     plain = zonal.NeighborKriging(KERNEL, 10, noise=0.1).fit(X, y)
     assert seeded.log_evidence_ != plain.log_evidence_
-    np.testing.assert_allclose(seeded.predict(QUERIES), plain.predict(QUERIES), atol=0.02)
+    mean, std = plain.predict(QUERIES, return_std=True)
+    assert np.abs((seeded.predict(QUERIES) - mean) / std).max() < 0.1
 
 
 def test_without_noise_it_interpolates():
@@ -158,16 +159,17 @@ def test_one_column_and_many():
         > 0.999
     )
     wide = np.column_stack([rows, RNG.standard_normal((400, 19))])
+    values = np.sin(rows[:, 0] / 2)
     model = zonal.NeighborKriging().fit(wide[:300], values[:300])
-    assert model.score(wide[300:], values[300:]) > 0.5
+    assert model.score(wide[300:], values[300:]) > 0.9
     assert np.argmin(model.kernel_.length_scale / wide.std(axis=0)) == 0
 
 
 def test_float32_stays():
-    model = zonal.NeighborKriging(KERNEL, noise=0.1).fit(X.astype(np.float32), y)
+    model = zonal.NeighborKriging(KERNEL, 150, noise=0.1).fit(X.astype(np.float32), y)
     mean, std = model.predict(QUERIES.astype(np.float32), return_std=True)
     assert mean.dtype == std.dtype == np.float32
-    exact = zonal.NeighborKriging(KERNEL, noise=0.1).fit(X, y).predict(QUERIES)
+    exact = zonal.NeighborKriging(KERNEL, 150, noise=0.1).fit(X, y).predict(QUERIES)
     np.testing.assert_allclose(mean, exact, atol=1e-5)
 
 
@@ -206,7 +208,7 @@ def test_errors(parameters, message):
 
 
 def test_weights_of_zero():
-    with pytest.raises(ValueError, match="All sample weights are zero"):
+    with pytest.raises(ValueError, match="zero"):
         zonal.NeighborKriging().fit(X, y, sample_weight=np.zeros(150))
 
 
@@ -222,3 +224,19 @@ def test_sphere_with_time():
     assert model.score(rows[2500:], values[2500:]) > 0.99
     scales = model.kernel_.length_scale
     np.testing.assert_allclose(scales[:3], scales[0])
+
+
+def test_copies_do_not_pass_for_exact_observations():
+    values = np.sin(2 * X[:, 0]) + 0.5 * RNG.standard_normal(150)
+    plain = zonal.NeighborKriging(KERNEL, 20).fit(X, values)
+    copied = zonal.NeighborKriging(KERNEL, 20)
+    copied.fit(np.concatenate([X, X[:30]]), np.concatenate([values, values[:30]]))
+    assert 0.5 < copied.noise_ / plain.noise_ < 2
+
+
+@pytest.mark.parametrize("unit", [2.0**-300, 2.0**300])  # which round nothing
+def test_units_of_targets_do_not_matter(unit):
+    plain = zonal.NeighborKriging(n_neighbors=10).fit(X, y)
+    other = zonal.NeighborKriging(n_neighbors=10).fit(X, unit * y)
+    np.testing.assert_allclose(other.predict(QUERIES) / unit, plain.predict(QUERIES), rtol=1e-6)
+    np.testing.assert_allclose(other.scale_ / unit**2, plain.scale_, rtol=1e-6)

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import zonal
 from zonal.features import Standardizer
-from zonal.features.learned import Learned
+from zonal.features.training_sample import TrainingSample
 from zonal.rows import LEARN_ROWS, sample_rows
 from zonal.rows.dask import DaskSource
 from zonal.rows.shipping import Shipped, pickled
@@ -141,7 +141,7 @@ def test_the_sample_is_that_of_an_array():
         np.testing.assert_array_equal(found.sample.X, rows[sample_rows(len(rows))])
         cut = da.from_array(rows, chunks=(size, 1)), None, da.from_array(weight, chunks=size)
         np.testing.assert_array_equal(
-            DaskSource(*cut).survey().sample.X, Learned(rows, weight).rows
+            DaskSource(*cut).survey().sample.X, TrainingSample(rows, weight).rows
         )
 
 

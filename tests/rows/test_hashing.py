@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zonal
-from zonal.kernels.truncation import Distribution
+from zonal.kernels.expansion.distribution import Distribution
 from zonal.rows import LEARN_ROWS, row_hash, sample_rows
 
 

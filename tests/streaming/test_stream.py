@@ -6,7 +6,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import zonal
 from zonal.features import Standardizer
-from zonal.features.learned import Learned
+from zonal.features.training_sample import TrainingSample
 from zonal.rows import LEARN_ROWS, sample_of, sample_rows
 from zonal.rows.block import as_blocks, recut
 
@@ -90,7 +90,7 @@ def test_the_sample_is_that_of_an_array(size):
     found, _, _ = sample_of(Blocks(size, rows))
     np.testing.assert_array_equal(found, rows[sample_rows(len(rows))])
     found, _, kept = sample_of(Blocks(size, rows, rows[:, 0], weight))
-    np.testing.assert_array_equal(found, Learned(rows, weight).rows)
+    np.testing.assert_array_equal(found, TrainingSample(rows, weight).rows)
     assert (kept == 1).all()
 
 

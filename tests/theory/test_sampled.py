@@ -77,7 +77,7 @@ def test_krylov_on_all_of_a_small_space():
 @pytest.mark.parametrize("kernel", [zonal.Gaussian(0.5), zonal.Laplacian(1.0)])
 def test_statistical_dimension_of_few_rows(kernel, lam):
     """Both where landmarks catch the kernel (Gaussian) and where they do not (Laplacian)."""
-    X = rows(800)
+    X = rows(600)
     exact = statistical_dimension(kernel, lam, X=X)
     errors = []
     for seed in range(3):
@@ -89,8 +89,8 @@ def test_statistical_dimension_of_few_rows(kernel, lam):
 
 
 @pytest.mark.slow
-def test_statistical_dimension_of_4000_rows():
-    X, kernel = rows(4000), zonal.Matern(1.5, 1.0)
+def test_statistical_dimension_of_2000_rows():
+    X, kernel = rows(2000), zonal.Matern(1.5, 1.0)
     exact = statistical_dimension(kernel, 1.0, X=X)
     found = statistical_dimension(kernel, 1.0, X=X, method="sampled", random_state=0)
     assert abs(found - exact) < 5 * found.error
@@ -100,7 +100,7 @@ def test_statistical_dimension_of_4000_rows():
 @pytest.mark.parametrize("lam", [0.1, 1.0])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_spectral_error_of_few_rows(lam, dtype):
-    X = rows(900).astype(dtype)
+    X = rows(600).astype(dtype)
     kernel = zonal.Gaussian()
     for map_ in (zonal.GegenbauerFeatures, zonal.FourierFeatures, zonal.NystroemFeatures):
         features = map_(kernel, 150, random_state=0).fit(X)
@@ -112,8 +112,8 @@ def test_spectral_error_of_few_rows(lam, dtype):
 
 
 @pytest.mark.slow
-def test_spectral_error_of_4000_rows():
-    X = rows(4000)
+def test_spectral_error_of_2000_rows():
+    X = rows(2000)  # several blocks of rows
     kernel, lam = zonal.Gaussian(), 1.0
     features = zonal.GegenbauerFeatures(kernel, 300, random_state=0).fit(X)
     exact = exact_error(kernel(X), features.transform(X), lam)

@@ -5,7 +5,7 @@ from typing import Any
 
 from .._suggestions import near
 from ..features import SphereEncoder, Standardizer
-from ..features.sphere_encoder import DEGREES
+from ..features.columns.sphere_encoder import DEGREES
 from ..tables import Columns, LoadedRows, Table, load_rows
 from .errors import ADVICE, CommandError
 

@@ -4,6 +4,7 @@ Elevation ships with the package; the others are read from ``benchmarks/data`` o
 repository or from a folder that the caller names.
 """
 
+from ..polynomials import to_sphere
 from .loaders import (
     load_abalone,
     load_climate,
@@ -18,7 +19,6 @@ from .loaders import (
     load_protein,
     load_shuttle,
 )
-from .sphere import to_sphere
 
 __all__ = [
     "load_abalone",

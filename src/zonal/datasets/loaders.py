@@ -30,7 +30,7 @@ _SHIPPED = Path(__file__).parent / "data"
 
 
 def _folders(data_home: str | os.PathLike[str] | None) -> list[Path]:
-    """Where to look for a file, in this order."""
+    """Return the folders to look for a file in, in this order."""
     if data_home is not None:
         return [Path(data_home)]
     named = [Path(os.environ["ZONAL_DATA"])] if "ZONAL_DATA" in os.environ else []

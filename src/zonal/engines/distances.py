@@ -18,7 +18,7 @@ TILE = 1024
 
 
 def direct_distances(rows: Array, others: Array) -> Array:
-    """Euclidean distances of shape (n, m) between rows [n, d] and others [m, d].
+    """Return Euclidean distances of shape (n, m) between rows [n, d] and others [m, d].
 
     Both of one type, float32 or float64, as is the result. Squares of differences must be within
     the range of the type.
@@ -30,7 +30,7 @@ def direct_distances(rows: Array, others: Array) -> Array:
 
 @numba.njit(nogil=True, cache=True)
 def _fill(rows: Array, columns: Array, out: Array) -> None:
-    """√Σ_k (x_k - y_k)², column by column: the loops over many y have no dependence."""
+    """Fill √Σ_k (x_k - y_k)², column by column: the loops over many y have no dependence."""
     n_columns, n_others = columns.shape
     for first in range(0, n_others, TILE):
         last = min(first + TILE, n_others)

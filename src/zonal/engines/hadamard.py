@@ -38,7 +38,7 @@ def walsh_hadamard(x: Array) -> Array:
         )
     if not x.flags.c_contiguous or x.dtype not in (np.float32, np.float64):
         raise ValueError(
-            f"An array of type {x.dtype} and strides {x.strides} can not be transformed in place: "
+            f"An array of type {x.dtype} and strides {x.strides} cannot be transformed in place: "
             "pass float32 or float64 in C order (np.ascontiguousarray)."
         )
     _transform_rows(x.reshape(-1, n))
@@ -48,7 +48,7 @@ def walsh_hadamard(x: Array) -> Array:
 def fastfood_products(
     rows: Array, signs: Array, permutations: Array, normals: Array, scales: Array, out: Array
 ) -> None:
-    """The products V x of FastFood for one block of rows: V = S H G Π H B in each of its blocks.
+    """Fill the products V x of FastFood, V = S H G Π H B, for one block of rows.
 
     Releases the GIL. Two buffers of one row stay in the first-level cache all the way.
 
@@ -74,7 +74,7 @@ def fastfood_products(
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _step(x, out):  # type: ignore[no-untyped-def]
-    """Sums and differences along the highest bit of the index, which becomes the lowest one.
+    """Add and subtract along the highest bit of the index, which becomes the lowest one.
 
     All steps of the transform are this one: after as many as there are bits, each bit is back
     in its place. Unlike butterflies in place, whose first steps have strides of 1, 2 and 4, every
@@ -88,7 +88,7 @@ def _step(x, out):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _transform(x, spare):  # type: ignore[no-untyped-def]
-    """One vector x in place; `spare` has the same length."""
+    """Transform one vector x in place; `spare` has the same length."""
     done = 1
     while done < x.size:
         _step(x, spare)

@@ -75,7 +75,7 @@ class HarmonicEngine:
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _harmonics(directions, radial, recurrences, modes, tables, out, pitch):  # type: ignore[no-untyped-def]
-    """`TILE` rows side by side: powers of x_1 + i x_2 in float64, the recurrences, the modes.
+    """Fill `TILE` rows side by side: powers of x_1 + i x_2, the recurrences, the modes.
 
     Every operation is a loop over the rows of the tile, which is vectorised whatever the numbers
     of columns are. All slices are views, counted from zero: an index that might be negative would

@@ -15,7 +15,7 @@ POINTS = 6
 
 
 def interpolate(at: FloatArray, low: float, high: float, table: FloatArray) -> FloatArray:
-    """Values of functions that are known at equally spaced points from `low` to `high`.
+    """Return values of functions that are known at equally spaced points.
 
     By the polynomial through the six nearest points: the error is of order six in their distance.
     SciPy's splines do the same, but hold the GIL and are slower for many functions at once.
@@ -51,7 +51,7 @@ def interpolate(at: FloatArray, low: float, high: float, table: FloatArray) -> F
 def interpolate_derivative(
     at: FloatArray, low: float, high: float, table: FloatArray
 ) -> FloatArray:
-    """Derivatives of what `interpolate` computes: of the same local polynomials.
+    """Return derivatives of what `interpolate` computes: of the same local polynomials.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def interpolate_derivative(
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _interpolate(at, low, density, table, out):  # type: ignore[no-untyped-def]
-    """Lagrange's weights for each point, then a combination of six rows of the table."""
+    """Combine six rows of the table for each point, by Lagrange's weights."""
     n_grid, n_functions = table.shape
     weights = np.empty(POINTS)
     for row in range(len(at)):

@@ -14,7 +14,7 @@ __all__ = ["flat_rows"]
 
 @contextmanager
 def flat_rows(out: Array, dtype: npt.DTypeLike) -> Iterator[tuple[Array, int]]:
-    """A matrix that is to be filled, as one array of a given type and the distance of its rows.
+    """Yield a matrix to be filled as one array of a given type, and the distance of its rows.
 
     Row r is ``flat[r * pitch : r * pitch + n_columns]``. The type of a matrix that is a part of
     a wider one does not say that the numbers of a row are neighbours, and then loops over them

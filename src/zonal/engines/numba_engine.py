@@ -27,7 +27,7 @@ LOG_RANGE = {"float32": 40.0, "float64": 600.0}
 def gegenbauer_sums(
     projections: Array, coefficients: Array, counts: Array, dim: int, out: Array
 ) -> None:
-    """Sums over degrees for one block of rows; see `numpy_engine.gegenbauer_sums`.
+    """Fill sums over degrees for one block of rows; see `numpy_engine.gegenbauer_sums`.
 
     Releases the GIL, and works in the precision of `projections`.
     """
@@ -37,7 +37,7 @@ def gegenbauer_sums(
 def gegenbauer_features(
     units: Array, directions: Array, coefficients: Array, counts: Array, out: Array
 ) -> None:
-    """`gegenbauer_sums` of ``units @ directions``, which are never held all at once.
+    """Fill `gegenbauer_sums` of ``units @ directions``, which are never held all at once.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _scaled_recurrence(
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _clenshaw(t, coefficients, counts, gamma, beta, above, out):  # type: ignore[no-untyped-def]
-    """Clenshaw's recurrence for one row, downwards in the degree, four degrees a sweep.
+    """Run Clenshaw's recurrence for one row, downwards in the degree, four degrees a sweep.
 
     With Q_{ℓ+1} = γ t Q_ℓ - β_ℓ Q_{ℓ-1} and Q_0 = 1,
 
@@ -161,7 +161,7 @@ def _clenshaw(t, coefficients, counts, gamma, beta, above, out):  # type: ignore
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _sums(projections, coefficients, counts, gamma, beta, out, pitch):  # type: ignore[no-untyped-def]
-    """Row by row, with a copy of the cosines of one."""
+    """Fill row by row, with a copy of the cosines of one."""
     t = np.empty(projections.shape[1], projections.dtype)
     above = np.empty(WIDTH, t.dtype)
     for row in range(len(projections)):
@@ -171,7 +171,7 @@ def _sums(projections, coefficients, counts, gamma, beta, out, pitch):  # type: 
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _features(units, directions, coefficients, counts, gamma, beta, out, pitch):  # type: ignore[no-untyped-def]
-    """As many rows at a time as make a tile of cosines.
+    """Fill as many rows at a time as make a tile of cosines.
 
     And at least d of them: BLAS copies the directions for every product, in an order of its own.
     """

@@ -11,7 +11,7 @@ __all__ = ["gegenbauer_sums"]
 def gegenbauer_sums(
     projections: Array, coefficients: Array, counts: Array, dim: int, out: Array
 ) -> None:
-    r"""Sums over degrees :math:`\sum_\ell c_{\ell,i} \sqrt{\alpha_\ell} P_d^\ell(t_j)` of a block.
+    r"""Fill sums :math:`\sum_\ell c_{\ell,i} \sqrt{\alpha_\ell} P_d^\ell(t_j)` of a block.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ __all__ = ["multiply_columns"]
 
 @njit(nogil=True, fastmath=True, cache=True)
 def multiply_columns(left, right, pairs, out):  # type: ignore[no-untyped-def]
-    """out[:, c] = left[:, pairs[0, c]] * right[:, pairs[1, c]], without the two copies.
+    """Fill out[:, c] = left[:, pairs[0, c]] * right[:, pairs[1, c]], without two copies.
 
     left [n, a], right [n, b], pairs [2, m]: IN. out [n, m]: OUT.
     """

@@ -19,7 +19,7 @@ _SERIES: FloatArray = np.array(
 
 
 def cosines_and_sines(turns: Array, amplitudes: Array, out: Array) -> None:
-    """Amplitude times cosine and sine of 2π · turns, for one block of rows.
+    """Fill amplitude times cosine and sine of 2π · turns, for one block of rows.
 
     Releases the GIL, and works in the precision of `turns`.
 
@@ -45,7 +45,7 @@ def cosines_and_sines(turns: Array, amplitudes: Array, out: Array) -> None:
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _fill(turns, amplitudes, series, out):  # type: ignore[no-untyped-def]
-    """Amplitude times cosine and sine of 2π · turns, in one pass.
+    """Fill amplitude times cosine and sine of 2π · turns, in one pass.
 
     Whole turns are taken off without any rounding, which leaves |r| ≤ 1/2; then
     cos 2πr = 1 - 2 sin² πr and sin 2πr = 2 sin πr cos πr. There is no call and no branch, so that

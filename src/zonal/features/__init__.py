@@ -9,12 +9,10 @@ from .baselines import (
     NystroemFeatures,
     PolySketchFeatures,
 )
+from .columns import LearnedMetric, SphereEncoder, Standardizer
 from .gegenbauer import GegenbauerFeatures
 from .harmonic import HarmonicFeatures
-from .learned_metric import LearnedMetric
 from .product import ProductFeatures
-from .scaling import Standardizer
-from .sphere_encoder import SphereEncoder
 
 __all__ = [
     "FastFoodFeatures",

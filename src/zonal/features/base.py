@@ -16,24 +16,34 @@ from ..kernels import as_kernel
 from ..kernels.slopes import check_coef, dense
 from ..rows.dispatch import blockwise, sampled
 from ..rows.threads import map_rows
-from .learned import Learned
+from .training_sample import TrainingSample
 
 __all__ = ["KernelFeatures"]
+
+# Methods that decide what the columns are; a narrower form of the same columns belongs to them.
+FORMULA = {"evaluator", "transform", "transform_into", "_prepared"}
 
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of feature maps: a transformer whose output Z has Z Zᵀ ≈ K.
 
-    Subclasses define `_fit(learned, seed)`, which learns and freezes the map, and
-    `_evaluator(dtype)`, a function that fills the features of one block of rows.
+    Subclasses define `_fit(sample, seed)`, which learns and freezes the map,
+    `evaluator(dtype)`, which returns a function that fills the features of one block of rows, and
+    `scratch_width`. A map answers for itself: learners ask `thread_safe`, `narrow_form`,
+    `residual_variance` and `sent_state`.
     """
 
     #: Whether several threads may transform rows at once.
-    thread_safe = True
+    thread_safe: bool = True
 
     kernel: Any
     n_components: int
     random_state: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if FORMULA & vars(cls).keys() and "narrow_form" not in vars(cls):
+            cls.narrow_form = KernelFeatures.narrow_form  # type: ignore[method-assign]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn what the parameters leave to the data, and freeze the map.
@@ -56,18 +66,18 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         check_count("n_components", self.n_components, type(self).__name__)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        learned = Learned(X, sample_weight)
-        self._resolve_kernel(learned)
-        self._n_features_out = self._fit(learned, seed)
+        sample = TrainingSample(X, sample_weight)
+        self._resolve_kernel(sample)
+        self._n_features_out = self._fit(sample, seed)
         return self
 
-    def _resolve_kernel(self, learned: Learned) -> None:
-        self.kernel_ = as_kernel(self.kernel).resolve(learned.rows, learned.weights)
+    def _resolve_kernel(self, sample: TrainingSample) -> None:
+        self.kernel_ = as_kernel(self.kernel).resolve(sample.rows, sample.weights)
         self.kernel_.check()
 
     @blockwise
     def transform(self, X: Any) -> Array:
-        """Features of rows.
+        """Return the features of rows.
 
         Parameters
         ----------
@@ -79,10 +89,10 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_components)
         """
         X = self._valid(X)
-        return self._fill(X, np.empty((X.shape[0], self._n_columns), X.dtype))
+        return self._fill(X, np.empty((X.shape[0], self.n_columns), X.dtype))
 
     def transform_into(self, X: Any, out: Array) -> Array:
-        """Features of rows, written into a given array.
+        """Write the features of rows into a given array.
 
         Parameters
         ----------
@@ -97,20 +107,20 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             `out`.
         """
         X = self._valid(X)
-        if out.shape != (X.shape[0], self._n_columns) or out.dtype != X.dtype:
+        if out.shape != (X.shape[0], self.n_columns) or out.dtype != X.dtype:
             raise ValueError(
                 f"out has shape {out.shape} and type {out.dtype}; these features need "
-                f"{(X.shape[0], self._n_columns)} and {X.dtype}."
+                f"{(X.shape[0], self.n_columns)} and {X.dtype}."
             )
         return self._fill(X, out)
 
     @blockwise
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at rows, after whatever the map subtracts: [n_samples]."""
+        """Return k(x, x) of the exact kernel at rows, as the map prepares them: [n_samples]."""
         return self.kernel_.diag(self._valid(X))
 
     def gradient(self, X: Any) -> Array:
-        r"""Gradients of the features, :math:`\partial z_c(x_i)/\partial x`.
+        r"""Return gradients of the features, :math:`\partial z_c(x_i)/\partial x`.
 
         In closed form, for the very functions that `transform` computes. A map that was fitted to
         rows of one norm only does not depend on the norm, and its gradients are tangential.
@@ -125,15 +135,15 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_components, n_features)
         """
         X = self._valid(X)
-        out = np.empty((X.shape[0], self._n_columns, X.shape[1]), X.dtype)
+        out = np.empty((X.shape[0], self.n_columns, X.shape[1]), X.dtype)
 
         def block(rows: Any, out: Array) -> None:
             out[:] = self._from_prepared(self._gradients(self._prepared(dense(rows))))
 
-        return map_rows(block, X, out, self._n_columns * X.shape[1])
+        return map_rows(block, X, out, self.n_columns * X.shape[1])
 
     def contract_gradient(self, X: Any, coef: npt.ArrayLike) -> Array:
-        r"""Gradients of linear functions of the features, :math:`\sum_c \beta_c \nabla z_c(x_i)`.
+        r"""Return gradients of linear functions, :math:`\sum_c \beta_c \nabla z_c(x_i)`.
 
         Without all the numbers of `gradient`: rows are taken in blocks.
 
@@ -149,7 +159,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_features) or (n_samples, t, n_features)
         """
         X = self._valid(X)
-        weights = check_coef(coef, self._n_columns, "column of the features")
+        weights = check_coef(coef, self.n_columns, "column of the features")
         out = np.empty((X.shape[0], weights.shape[1], X.shape[1]), X.dtype)
 
         def block(rows: Any, out: Array) -> None:
@@ -159,50 +169,76 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return out[:, 0] if np.ndim(coef) == 1 else out
 
     def residual_variance(self, X: Any, squares: Array) -> Array:
-        """Return the variance that the features leave out, max(0, k(x,x) - ‖z(x)‖²): [n]."""
+        r"""Return the variance that the features leave out of the kernel.
+
+        .. math:: \max(0,\; k(x, x) - \|z(x)\|^2)
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Rows.
+        squares : ndarray of shape (n_samples,)
+            ‖z(x)‖² of these rows, which whoever asks has at hand.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return np.maximum(self.kernel_diag(X) - squares, 0)
 
     def narrow_form(self) -> Any:
-        """Return a narrower map H with a matrix ``mixing`` G such that Z = H G, or None."""
+        """Return a narrower map that spans the same functions, or None.
+
+        Returns
+        -------
+        KernelFeatures or None
+            A fitted map H with an attribute ``mixing``, a matrix G [n_columns of H, n_columns] such
+            that Z = H G. By default None. A subclass with a formula of its own (`evaluator`) does
+            not inherit the form of another formula.
+        """
         return None
 
     def sent_state(self) -> dict[str, Any]:
-        """Return what a worker needs to make the same map again."""
+        """Return what a worker needs to make the same map again: by default everything."""
         return dict(vars(self))
 
     @classmethod
     def receive_state(cls, state: dict[str, Any]) -> Self:
-        """Make a map of what `sent_state` returned."""
+        """Return the map of which `sent_state` returned the state."""
         features = cls.__new__(cls)
-        features.__dict__.update(state)
+        features.restore_state(state)
         return features
 
+    def restore_state(self, state: dict[str, Any]) -> None:
+        """Take over a state, and make what was not sent of it."""
+        self.__dict__.update(state)
+
     def _prepared(self, rows: Any) -> Any:
-        """Rows as the map's formula takes them: after whatever linear comes before it."""
+        """Return rows as the map's formula takes them: centred, reduced or as they are."""
         return rows
 
     def _from_prepared(self, gradients: FloatArray) -> FloatArray:
-        """Gradients [..., d] with respect to rows, from those with respect to prepared rows."""
+        """Turn gradients [..., d] with respect to prepared rows into those with respect to rows."""
         return gradients
 
     def _gradients(self, rows: FloatArray) -> FloatArray:
-        """Gradients of all columns at prepared rows in float64: [b, n_columns, d]."""
+        """Return gradients of all columns at prepared rows in float64: [b, n_columns, d]."""
         raise NotImplementedError(
             f"{type(self).__name__} has no gradients: use GegenbauerFeatures, HarmonicFeatures, "
             "FourierFeatures or NystroemFeatures."
         )
 
     def _contracted(self, rows: FloatArray, coef: FloatArray) -> FloatArray:
-        """Sums over the columns with coefficients [n_columns, t]: [b, t, d]."""
+        """Return sums over the columns with coefficients [n_columns, t]: [b, t, d]."""
         return np.asarray(coef.T @ self._gradients(rows))
 
     @property
     def _contracted_width(self) -> int:
         """Intermediate numbers a row of `_contracted`."""
-        return self._n_columns * self.n_features_in_
+        return self.n_columns * self.n_features_in_
 
     def _fill(self, X: Any, out: Array) -> Array:
-        return map_rows(self._evaluator(X.dtype), X, out, self._width)
+        return map_rows(self.evaluator(X.dtype), X, out, self.scratch_width)
 
     def _valid(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -211,7 +247,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )
 
     @property
-    def _n_columns(self) -> int:
+    def n_columns(self) -> int:
         """The width of the fitted map, whatever `n_components` has been set to since."""
         return int(self._n_features_out or 0)
 
@@ -221,16 +257,16 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @property
     @abstractmethod
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
         """Intermediate numbers a row, which sets the size of a block."""
 
     @abstractmethod
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         """Learn what is left to the data and freeze the map; return the number of columns."""
 
     @abstractmethod
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        """A function that fills the features [b, n_columns] of a block of rows [b, d]."""
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills the features [b, n_columns] of a block of rows [b, d]."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

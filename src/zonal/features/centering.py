@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
-from .._validation import norms_agree, row_norms
+from .._validation import is_sparse, norms_agree, row_norms
 from .base import KernelFeatures
-from .learned import Learned, is_sparse
+from .training_sample import TrainingSample
 
 __all__ = ["CenteredFeatures"]
 
 _NO_SPARSE_CENTER = (
-    "Sparse X can not be centred without filling it: use center=False (or 'auto'), or pass a "
+    "Sparse X cannot be centred without filling it: use center=False (or 'auto'), or pass a "
     "dense array."
 )
 
@@ -20,26 +20,26 @@ _NO_SPARSE_CENTER = (
 class CenteredFeatures(KernelFeatures):
     """Base class of maps whose quality depends on the norms of the rows: the parameter `center`.
 
-    Subclasses call ``self.center_ = self._find_center(learned)`` in `_fit` and take
+    Subclasses call ``self.center_ = self._find_center(sample)`` in `_fit` and take
     ``self._centered(rows)`` wherever they use rows.
     """
 
     center: Any
     center_: FloatArray
 
-    def _find_center(self, learned: Learned) -> FloatArray:
-        dim, sparse = self.n_features_in_, is_sparse(learned.rows)
+    def _find_center(self, sample: TrainingSample) -> FloatArray:
+        dim, sparse = self.n_features_in_, is_sparse(sample.rows)
         center = self.center
         if isinstance(center, str) and center == "auto":
             center = (
                 self.kernel_.shift_invariant
                 and not sparse
-                and not norms_agree(row_norms(learned.rows))
+                and not norms_agree(row_norms(sample.rows))
             )
         if isinstance(center, bool | np.bool_):
             if center and sparse:
                 raise ValueError(_NO_SPARSE_CENTER)
-            return learned.mean() if center else np.zeros(dim)
+            return sample.mean() if center else np.zeros(dim)
         try:
             point = np.asarray(center, dtype=np.float64)
         except (TypeError, ValueError):
@@ -54,7 +54,7 @@ class CenteredFeatures(KernelFeatures):
         return point
 
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at centred rows: [n_samples]."""
+        """Return k(x, x) of the exact kernel at centred rows: [n_samples]."""
         return self.kernel_.diag(self._centered(self._valid(X)))
 
     def _prepared(self, rows: Any) -> Any:

@@ -15,7 +15,7 @@ __all__ = ["DIRECTIONS", "best_directions", "direction_table", "direction_weight
 
 
 def share(n_components: int, n_radial: int) -> npt.NDArray[np.intp]:
-    """The number of directions m_i of each radial index: they differ by at most one.
+    """Share columns among radial indices: the m_i differ by at most one.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def share(n_components: int, n_radial: int) -> npt.NDArray[np.intp]:
 
 
 def best_directions(dim: int) -> str:
-    """The scheme with the smallest measured error in dimension d (`benchmarks/directions.py`).
+    """Return the scheme with the smallest measured error (`benchmarks/directions.py`).
 
     Sobol points were the best, or level, wherever they were measured, up to d = 784; beyond 1,024
     columns the rotation that they need costs more than it is worth.
@@ -40,7 +40,7 @@ def best_directions(dim: int) -> str:
 
 
 def direction_table(scheme: str, n_directions: int, dim: int, seed: int) -> FloatArray:
-    """Directions [n_directions, dim], each uniform on the sphere: a function of the seed alone.
+    """Draw directions [n_directions, dim], each uniform on the sphere, from a seed alone.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def direction_table(scheme: str, n_directions: int, dim: int, seed: int) -> Floa
 
 
 def direction_weights(directions: FloatArray) -> FloatArray:
-    """Weights of directions that sum to one: equal, except on the sphere {-1, +1} of d = 1.
+    """Return weights of directions that sum to one: equal, unless d = 1.
 
     There each sign gets half of the weight, which makes the features exact from two on.
     """
@@ -78,7 +78,7 @@ def direction_weights(directions: FloatArray) -> FloatArray:
 
 
 def _orthogonal(n_directions: int, dim: int, rng: np.random.Generator) -> FloatArray:
-    """Blocks of d orthonormal directions, each block Haar-distributed."""
+    """Draw blocks of d orthonormal directions, each block Haar-distributed."""
     starts = range(0, n_directions, dim)
     return np.concatenate(
         [random_rotation(dim, rng, min(dim, n_directions - start)) for start in starts]
@@ -86,7 +86,7 @@ def _orthogonal(n_directions: int, dim: int, rng: np.random.Generator) -> FloatA
 
 
 def _sobol(n_directions: int, dim: int, rng: np.random.Generator) -> FloatArray:
-    """Scrambled Sobol points mapped to the sphere and randomly rotated."""
+    """Map scrambled Sobol points to the sphere, randomly rotated."""
     engine = qmc.Sobol(dim if dim > 3 else dim - 1, scramble=True, rng=rng)
     cube = engine.random_base2(math.ceil(math.log2(max(n_directions, 2))))[:n_directions]
     if dim == 2:
@@ -100,7 +100,7 @@ def _sobol(n_directions: int, dim: int, rng: np.random.Generator) -> FloatArray:
 
 
 def _fibonacci(n_directions: int, dim: int, rng: np.random.Generator) -> FloatArray:
-    """Fibonacci lattice on the sphere in three dimensions, randomly rotated.
+    """Return a Fibonacci lattice on the sphere in three dimensions, randomly rotated.
 
     Heights at equal areas, turned by the golden ratio from one point to the next.
     """

@@ -1,27 +1,27 @@
 """Random Gegenbauer features: the paper's feature map for generalized zonal kernels."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .._validation import check_choice, check_count, norms_agree, row_norms
+from .._validation import check_choice, check_count, is_sparse, norms_agree, row_norms
 from ..engines import gegenbauer_features, gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
-from ..kernels.gzk import angular_radial
+from ..kernels.expansion.zonal_sums import angular_radial
+from ..kernels.points import inverse_norms
 from ..kernels.slopes import Slopes, inverse
+from ..polynomials import n_harmonics
+from .bias_variance import worthwhile_expansion
 from .directions import DIRECTIONS, best_directions, direction_table, direction_weights, share
 from .gradients import AnchoredFeatures
-from .learned import Learned, is_sparse
+from .harmonic_form import HarmonicForm, mixing_matrix
 from .reduction import ReducedFeatures
-from .truncation import choose_expansion
+from .training_sample import TrainingSample
 
-if TYPE_CHECKING:
-    from .harmonic_form import HarmonicForm
-
-__all__ = ["GegenbauerFeatures", "inverse_norms"]
+__all__ = ["GegenbauerFeatures"]
 
 
 class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
@@ -147,11 +147,11 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         self.reduced_dim = reduced_dim
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         self._check_parameters()
-        norms = row_norms(self._prepare(learned, seed))
+        norms = row_norms(self._prepare(sample, seed))
         self.kernel_.check_norms(norms)
-        self.expansion_ = self._find_expansion(norms, learned.weights)
+        self.expansion_ = self._find_expansion(norms, sample.weights)
         self.max_degree_, self.n_radial_ = self.expansion_.max_degree, self.expansion_.n_radial
         self._check_order(self.n_radial_)
         scheme = best_directions(self._dim) if self.directions == "auto" else self.directions
@@ -171,13 +171,11 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         drawn = ("directions_", "_groups") if hasattr(self, "_drawn_by") else ()
         return {name: value for name, value in vars(self).items() if name not in drawn}
 
-    @classmethod
-    def receive_state(cls, state: dict[str, Any]) -> Self:
-        """Make the map again, with its directions drawn anew."""
-        features = super().receive_state(state)
-        if hasattr(features, "_drawn_by"):
-            features._draw()
-        return features
+    def restore_state(self, state: dict[str, Any]) -> None:
+        """Take over a state, and draw the directions anew."""
+        super().restore_state(state)
+        if hasattr(self, "_drawn_by"):
+            self._draw()
 
     def _check_parameters(self) -> None:
         name = type(self).__name__
@@ -198,7 +196,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     def _find_expansion(self, norms: FloatArray, weights: FloatArray) -> GeneralizedZonalKernel:
         if isinstance(self.kernel_, GeneralizedZonalKernel):
             return self.kernel_.expand(self._dim)
-        return choose_expansion(
+        return worthwhile_expansion(
             self.kernel_,
             self._dim,
             norms,
@@ -218,17 +216,21 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         return "taylor" if given else "optimal"
 
     @property
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
         # Cosines, which only sparse rows have all at once, and the coefficients with their copies.
         return len(self.directions_) // 4 + 3 * (self.max_degree_ + 1) * self.n_radial_
 
-    def narrow_form(self) -> "HarmonicForm | None":
-        """The same functions in fewer columns, for learners; None where there are none fewer."""
-        from .harmonic_form import HarmonicForm
+    def narrow_form(self) -> HarmonicForm | None:
+        """Return the same functions in fewer columns, or None where there are none fewer."""
+        width = self.n_radial_ * n_harmonics(self.max_degree_, self._dim)
+        if self._dim < 2 or width >= self.n_columns:
+            return None
+        tables = [(group.directions, group.counts) for group in self._groups]
+        return HarmonicForm.of(self, mixing_matrix(self.max_degree_, tables))
 
-        return HarmonicForm.of(self)
-
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills the sums over degrees for all directions."""
         # [d, m] in C order, made once: a sparse product would copy any other for every block.
         tables = [np.ascontiguousarray(group.directions.T, dtype) for group in self._groups]
 
@@ -263,7 +265,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         ratio, slope = angular_radial(
             self.expansion_.coefficients(norms), self.expansion_.derivative(norms), norms
         )
-        along = np.empty((len(rows), self._n_columns))
+        along = np.empty((len(rows), self.n_columns))
         across = np.zeros_like(along)
         columns, first = [], 0
         for group in self._groups:
@@ -289,7 +291,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
 
 
 def _derivative_weights(max_degree: int, dim: int) -> FloatArray:
-    r"""What turns √α P of degree ℓ - 1 in dimension d + 2 into √α_ℓ P_ℓ' in d: [max_degree].
+    r"""Return the factors from √α P of degree ℓ - 1 in dimension d + 2 to √α_ℓ P_ℓ' in d.
 
     .. math::
 
@@ -302,12 +304,6 @@ def _derivative_weights(max_degree: int, dim: int) -> FloatArray:
     if dim == 1:  # P_1 = t is all there is
         return np.ones_like(ell)
     return np.sqrt(ell * (ell + dim - 2) * dim / (dim - 1))
-
-
-def inverse_norms(norms: FloatArray, dtype: npt.DTypeLike) -> Array:
-    """1 / norm, zero for zero, and no infinity where a float32 could not hold the inverse."""
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return np.minimum(inverse, float(np.finfo(dtype).max)).astype(dtype)
 
 
 class _Group:
@@ -343,7 +339,7 @@ def _groups(
     scheme: str,
     seed: int,
 ) -> list[_Group]:
-    """One table for all radial indices; a lattice has no prefix, so one for each count."""
+    """Return one table for all radial indices, or a lattice for each count."""
     if scheme != "fibonacci" or counts[0] == counts[-1]:
         return [_Group(directions, slice(0, len(counts)), counts)]
     split = int(np.argmax(counts < counts[0]))

@@ -18,7 +18,7 @@ class AnchoredFeatures(KernelFeatures):
 
     @abstractmethod
     def _column_slopes(self, rows: FloatArray) -> tuple[Slopes, FloatArray]:
-        """The numbers a and b [n, n_columns] at rows, and the vectors w [n_columns, d]."""
+        """Return the numbers a and b [n, n_columns] at rows, and the vectors w [n_columns, d]."""
 
     def _gradients(self, rows: FloatArray) -> FloatArray:
         slopes, anchors = self._column_slopes(rows)
@@ -30,4 +30,4 @@ class AnchoredFeatures(KernelFeatures):
 
     @property
     def _contracted_width(self) -> int:
-        return 4 * self._n_columns
+        return 4 * self.n_columns

@@ -8,26 +8,23 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .._validation import check_positive, norms_agree, row_norms
+from .._validation import check_positive, is_sparse, norms_agree, row_norms
 from ..engines.harmonic_engine import HarmonicEngine
 from ..kernels import TruncationWarning
-from ..kernels.mercer import NEGLIGIBLE, MercerModes
+from ..kernels.expansion.distribution import Distribution
+from ..kernels.expansion.leading import LeadingByNumber, LeadingByTolerance
+from ..kernels.expansion.mercer import MercerModes
+from ..kernels.points import inverse_norms
 from ..kernels.slopes import inverse
-from ..kernels.truncation import Distribution, n_harmonics
 from ..polynomials.harmonics import HarmonicProgram, solid_harmonics_gradient
-from .gegenbauer import inverse_norms
-from .learned import Learned, is_sparse
 from .reduction import ReducedFeatures
+from .training_sample import TrainingSample
 
 __all__ = ["HarmonicFeatures"]
 
-# More columns than this are not chosen by a tolerance, only by name.
-MAX_COLUMNS = 20_000
 MAX_DEGREE = 4096
 # Radii of the eigenproblem, at least.
 MIN_NODES = 32
-# From this degree on, a series ends where twice as many degrees have brought no column.
-MANY_DEGREES = 16
 
 
 class HarmonicFeatures(ReducedFeatures):
@@ -132,15 +129,15 @@ class HarmonicFeatures(ReducedFeatures):
         self.reduced_dim = reduced_dim
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         if self.tol is not None:
             check_positive("tol", self.tol, type(self).__name__)
-        rows = self._prepare(learned, seed)
+        rows = self._prepare(sample, seed)
         norms = row_norms(rows)
         self.kernel_.check_norms(norms)
-        low, high = self._range(norms, learned.weights)
-        modes = self._modes(norms, learned.weights, low, high)
-        degrees, indices, counts = self._select(modes)
+        low, high = self._range(norms, sample.weights)
+        modes = self._modes(norms, sample.weights, low, high)
+        degrees, indices, counts = self._leading().select(modes)
         self._blocks = np.column_stack([degrees, counts])
         self._functions = modes.functions(degrees, indices, low, high)
         self._roots = np.exp(-modes.log_dimensions[degrees] / 2)
@@ -156,7 +153,7 @@ class HarmonicFeatures(ReducedFeatures):
         return len(self.degrees_)
 
     def _range(self, norms: FloatArray, weights: FloatArray) -> tuple[float, float]:
-        """The smallest and the largest radius that the map is for."""
+        """Return the smallest and the largest radius that the map is for."""
         if isinstance(self.radii, str) and self.radii == "data":
             if not norms_agree(norms):
                 return float(norms.min()), float(norms.max())
@@ -178,10 +175,10 @@ class HarmonicFeatures(ReducedFeatures):
     def _modes(
         self, norms: FloatArray, weights: FloatArray, low: float, high: float
     ) -> MercerModes:
-        """Eigenfunctions under the distribution of the radii, on as many nodes as they need."""
+        """Find eigenfunctions for the distribution of the radii, on as many nodes as they need."""
         # On the line there is one function a column, on the plane one for every two.
         most = {1: min(max(self.n_components, 64), 1024), 2: 128}.get(self._dim, 64)
-        n_nodes = MIN_NODES
+        n_nodes, leading = MIN_NODES, self._leading()
         while True:
             if low == high:
                 radii = Distribution.point(low)
@@ -191,62 +188,18 @@ class HarmonicFeatures(ReducedFeatures):
                 radii = Distribution.interval(low, high, n_nodes)
             if low < high:
                 radii = radii.with_ends(low, high)
-            modes = MercerModes.until(self.kernel_, self._dim, radii, self._enough, MAX_DEGREE)
+            modes = MercerModes.until(self.kernel_, self._dim, radii, leading.enough, MAX_DEGREE)
             # A function that oscillates i times needs more than i nodes.
-            used = 1 + self._select(modes)[1].max(initial=0)
+            used = 1 + leading.select(modes)[1].max(initial=0)
             if 3 * used <= n_nodes or n_nodes >= most or low == high:
                 return modes
             n_nodes = min(4 * n_nodes, most)
 
-    def _enough(self, modes: MercerModes) -> bool:
-        """Whether no degree above those that are known can have a column."""
-        if self.tol is not None:
-            rest = modes.diagonal - modes.by_degree.sum(axis=0)
-            reached = rest.max() <= self.tol / 2 * modes.diagonal.max()
-            # One function of every degree would be too many columns already.
-            return bool(reached or n_harmonics(modes.max_degree, self._dim) > MAX_COLUMNS)
-        flat = np.sort(modes.eigenvalues, axis=None)[::-1]
-        sizes = np.exp(modes.log_dimensions)
-        degrees = np.argsort(modes.eigenvalues, axis=None)[::-1] // modes.eigenvalues.shape[1]
-        full = np.searchsorted(np.cumsum(sizes[degrees]), self.n_components)
-        last = flat[full] if full < len(flat) else 0.0
-        # Even if one function had all of the trace that is left; or, as slow series would never
-        # get there, if twice as many degrees have brought nothing.
-        upper = modes.eigenvalues[len(modes.eigenvalues) // 2 :].max()
-        nothing_new = modes.max_degree >= MANY_DEGREES and upper <= last
-        return bool(modes.tail / sizes[-1] <= last or nothing_new)
-
-    def _select(
-        self, modes: MercerModes
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Degree, radial index and number of columns of the modes that are used."""
-        eigenvalues = modes.eigenvalues
-        order = np.argsort(-eigenvalues, axis=None, kind="stable")
-        order = order[eigenvalues.ravel()[order] > NEGLIGIBLE * eigenvalues.max(initial=0.0)]
-        degrees, indices = np.unravel_index(order, eigenvalues.shape)
-        sizes = np.exp(modes.log_dimensions[degrees])
+    def _leading(self) -> LeadingByNumber | LeadingByTolerance:
+        """Return the rule by which eigenfunctions become columns."""
         if self.tol is None:
-            before = np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
-            counts = np.minimum(sizes, self.n_components - before)
-            used = counts > 0.5
-        else:
-            squares = modes.squares(degrees, indices)  # [n_modes, n_nodes]
-            rest = modes.diagonal - np.cumsum(squares, axis=0)
-            done = rest.max(axis=1) <= self.tol * modes.diagonal.max()
-            if not done.any():
-                raise ValueError(
-                    f"tol={self.tol} is out of reach: {len(degrees)} radial functions up to degree "
-                    f"{modes.max_degree} leave out {rest[-1].max() / modes.diagonal.max():.2g} of "
-                    "k(x, x). Raise tol, or give n_components instead."
-                )
-            used = np.arange(len(degrees)) <= int(np.argmax(done))
-            counts = sizes
-            if counts[used].sum() > MAX_COLUMNS:
-                raise ValueError(
-                    f"tol={self.tol} needs {counts[used].sum():.3g} columns, more than "
-                    f"{MAX_COLUMNS}. Raise tol, widen the kernel, or give n_components instead."
-                )
-        return degrees[used], indices[used], np.rint(counts[used]).astype(np.int64)
+            return LeadingByNumber(self.n_components)
+        return LeadingByTolerance(self.tol)
 
     def _warn(self, modes: MercerModes) -> None:
         if 1 + self._dim <= self.n_components or self.tol is not None or modes.max_degree < 1:
@@ -261,10 +214,12 @@ class HarmonicFeatures(ReducedFeatures):
         )
 
     @property
-    def _width(self) -> int:
-        return 2 * self._dim + 2 * len(self._blocks) + self._n_columns // 8
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return 2 * self._dim + 2 * len(self._blocks) + self.n_columns // 8
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills harmonics times radial functions."""
         engine = HarmonicEngine(self._program, self._blocks, dtype) if self._program else None
         odd = self._blocks[:, 0] == 1
 
@@ -288,7 +243,7 @@ class HarmonicFeatures(ReducedFeatures):
         radial = self._functions(norms) * self._roots
         slope = self._functions.derivative(norms) * self._roots
         degrees, counts = self._blocks.T
-        if self._program is None:  # d = 1, as in `_evaluator`
+        if self._program is None:  # d = 1, as in `evaluator`
             return np.where(degrees == 1, slope, slope * np.sign(rows))[:, :, None]
         directions = rows * inverse(norms)[:, None]
         values, gradients = solid_harmonics_gradient(self._program, directions)

@@ -12,70 +12,86 @@ Z = H G with s · Σ α_ℓ columns in H: 441 on the globe at degree 20, however
 linear in Z (predictions) or quadratic (moments) is found from H, and is the same up to rounding.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 
 from .._typing import Array, FloatArray
-from .._validation import row_norms
+from .._validation import is_sparse, row_norms
 from ..engines.harmonic_engine import HarmonicEngine
-from ..polynomials import harmonic_dimension
+from ..kernels import GeneralizedZonalKernel
+from ..kernels.points import inverse_norms
 from ..polynomials.harmonics import full_program, spherical_harmonics
-from .gegenbauer import GegenbauerFeatures, inverse_norms
-from .learned import is_sparse
+from .reduction import ReducedFeatures
+from .training_sample import TrainingSample
 
-__all__ = ["HarmonicForm"]
+__all__ = ["HarmonicForm", "mixing_matrix"]
+
+# What the form shares with the wider map: how rows are checked and prepared, and the kernel.
+SHARED = ("n_features_in_", "feature_names_in_", "kernel_", "center_", "reduction_", "expansion_")
 
 
-class HarmonicForm(GegenbauerFeatures):
+def mixing_matrix(
+    max_degree: int, tables: Iterable[tuple[FloatArray, npt.NDArray[np.intp]]]
+) -> FloatArray:
+    """Return G, with Z = H G: [n_columns of H, n_columns of Z].
+
+    Parameters
+    ----------
+    max_degree : int
+        q.
+    tables : iterable of (directions, counts)
+        Directions [m, d], and for each radial index how many of them it uses, in the order of the
+        columns of Z.
+    """
+    parts = []
+    for directions, counts in tables:
+        for count in counts:
+            blocks = spherical_harmonics(max_degree, directions[:count])
+            roots = [np.sqrt(block.shape[1] * count) for block in blocks]
+            scaled = [block.T / root for block, root in zip(blocks, roots, strict=True)]
+            parts.append(np.concatenate(scaled))
+    return np.asarray(scipy.linalg.block_diag(*parts))
+
+
+class HarmonicForm(ReducedFeatures):
     """H as a feature map, made of fitted features.
 
     Attributes
     ----------
+    expansion_ : GeneralizedZonalKernel
+        That of the wider map.
     mixing : ndarray of shape (n_columns of H, n_columns of Z)
         G, with Z = H G.
     """
 
+    expansion_: GeneralizedZonalKernel
     mixing: FloatArray
 
     @classmethod
-    def of(cls, features: GegenbauerFeatures) -> Self | None:
-        """The form of fitted features, or None where it is not narrower."""
-        degrees, dim = range(features.max_degree_ + 1), features._dim
-        if dim < 2:
-            return None
-        width = features.n_radial_ * sum(harmonic_dimension(ell, dim) for ell in degrees)
-        if width >= features._n_columns:
-            return None
-        form = cls.__new__(cls)
-        form.__dict__.update(features.__dict__)
-        form.mixing = np.zeros((width, features._n_columns))
-        row = column = 0
-        for group in features._groups:
-            for count in group.counts:
-                blocks = spherical_harmonics(features.max_degree_, group.directions[:count])
-                for block in blocks:
-                    rows = slice(row, row + block.shape[1])
-                    root = np.sqrt(block.shape[1] * count)
-                    form.mixing[rows, column : column + count] = block.T / root
-                    row = rows.stop
-                column += count
-        form._n_features_out = width
-        return form
+    def of(cls, features: ReducedFeatures, mixing: FloatArray) -> Self:
+        """Return the form of fitted features whose matrix G is known."""
+        state = features.sent_state()
+        shared = {name: state[name] for name in SHARED if name in state}
+        return cls.receive_state({**shared, "mixing": mixing, "_n_features_out": len(mixing)})
 
-    def narrow_form(self) -> None:
-        """Return None: this is the narrow form."""
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
+        raise NotImplementedError("A HarmonicForm is made of fitted features, by `narrow_form`.")
 
     @property
-    def _width(self) -> int:
-        return 2 * self._dim + self._n_columns // 4
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return 2 * self._dim + self.n_columns // 4
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        program = full_program(self.max_degree_, self._dim)
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills harmonics times radial functions."""
+        expansion = self.expansion_
+        program = full_program(expansion.max_degree, self._dim)
         modes = np.column_stack([np.arange(len(program.counts)), program.counts])
-        engine = HarmonicEngine(program, np.tile(modes, (self.n_radial_, 1)), dtype)
+        engine = HarmonicEngine(program, np.tile(modes, (expansion.n_radial, 1)), dtype)
 
         def block(rows: Any, out: Array) -> None:
             rows = self._prepared(rows)
@@ -83,7 +99,7 @@ class HarmonicForm(GegenbauerFeatures):
             norms = row_norms(rows)
             self.kernel_.check_norms(norms)
             # [row, radial, degree]: modes are ordered by radial index, then degree.
-            radial = self.expansion_.coefficients(norms).transpose(0, 2, 1)
+            radial = expansion.coefficients(norms).transpose(0, 2, 1)
             directions = rows * inverse_norms(norms, np.float64)[:, None]
             engine(directions, radial.reshape(len(rows), -1).astype(dtype, order="C"), out)
 

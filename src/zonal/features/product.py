@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
-from ..kernels.mercer import NEGLIGIBLE
+from ..kernels.expansion.mercer import NEGLIGIBLE
 from .base import KernelFeatures
-from .learned import Learned
+from .training_sample import TrainingSample
 
 __all__ = ["ProductFeatures"]
 
@@ -84,17 +84,17 @@ class ProductFeatures(KernelFeatures):
         self.groups = groups
         self.n_components = n_components
 
-    def _resolve_kernel(self, learned: Learned) -> None:
-        """There is no one kernel; each group has its own."""
+    def _resolve_kernel(self, sample: TrainingSample) -> None:
+        """Do nothing: there is no one kernel, each group has its own."""
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         pairs = self._checked_groups()
         self.columns_ = [self._columns(columns) for columns, _ in pairs]
         self.features_ = [clone(features) for _, features in pairs]
         spectra = []
         for columns, features in zip(self.columns_, self.features_, strict=True):
-            features.fit(learned.rows[:, columns], sample_weight=learned.weights)
-            spectra.append(_spectrum(features, learned.rows[:, columns], learned.weights))
+            features.fit(sample.rows[:, columns], sample_weight=sample.weights)
+            spectra.append(_spectrum(features, sample.rows[:, columns], sample.weights))
         self.eigenvalues_, self._stages = _largest_products(spectra, self.n_components)
         self.indices_ = _indices(self._stages)
         return len(self.eigenvalues_)
@@ -116,7 +116,7 @@ class ProductFeatures(KernelFeatures):
         return pairs
 
     def _columns(self, columns: Any) -> npt.NDArray[np.intp]:
-        """Column numbers of a group, from numbers, names, a slice or a mask."""
+        """Find the columns of a group, from numbers, names, a slice or a mask."""
         everything = np.arange(self.n_features_in_)
         names = [str(name) for name in getattr(self, "feature_names_in_", [])]
         try:
@@ -138,7 +138,7 @@ class ProductFeatures(KernelFeatures):
         return found
 
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the product of the exact kernels: [n_samples]."""
+        """Return k(x, x) of the product of the exact kernels: [n_samples]."""
         X = self._valid(X)
         diagonals = [
             features.kernel_diag(X[:, columns])
@@ -147,18 +147,20 @@ class ProductFeatures(KernelFeatures):
         return np.asarray(np.prod(diagonals, axis=0))
 
     @property
-    def _width(self) -> int:
-        return sum(features._n_columns + features._width for features in self.features_)
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return sum(features.n_columns + features.scratch_width for features in self.features_)
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        evaluators = [features._evaluator(dtype) for features in self.features_]
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills products of the groups' columns."""
+        evaluators = [features.evaluator(dtype) for features in self.features_]
 
         def block(rows: Any, out: Array) -> None:
             parts = []
             for evaluate, columns, features in zip(
                 evaluators, self.columns_, self.features_, strict=True
             ):
-                part = np.empty((rows.shape[0], features._n_columns), dtype)
+                part = np.empty((rows.shape[0], features.n_columns), dtype)
                 evaluate(rows[:, columns], part)
                 parts.append(part)
             product = np.ones((rows.shape[0], 1), dtype)
@@ -172,7 +174,7 @@ class ProductFeatures(KernelFeatures):
 
 
 def _spectrum(features: KernelFeatures, rows: Any, weights: FloatArray) -> FloatArray:
-    """The eigenvalues of a map's columns, or their mean squares over rows."""
+    """Return the eigenvalues of a map's columns, or their mean squares over rows."""
     known = getattr(features, "eigenvalues_", None)
     if known is not None:
         return np.asarray(known)
@@ -182,7 +184,7 @@ def _spectrum(features: KernelFeatures, rows: Any, weights: FloatArray) -> Float
 def _largest_products(
     spectra: list[FloatArray], n_largest: int
 ) -> tuple[FloatArray, list[npt.NDArray[np.int64]]]:
-    """The largest products of one value of each spectrum, found one spectrum at a time.
+    """Find the largest products of one value of each spectrum, a spectrum at a time.
 
     A product among the n largest of all has a part among the n largest of the first few.
 
@@ -204,7 +206,7 @@ def _largest_products(
 
 
 def _indices(stages: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """For every product the value of each spectrum that it is made of: [n_products, n_spectra]."""
+    """Return which value of each spectrum a product is made of: [n_products, n_spectra]."""
     indices = np.zeros((1, 0), np.int64)
     for before, value in stages:
         indices = np.column_stack([indices[before], value])

@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.utils.extmath import randomized_svd, safe_sparse_dot
 
 from .._typing import Array, FloatArray
-from .._validation import check_choice, check_count
+from .._validation import check_choice, check_count, is_sparse
 from .centering import CenteredFeatures
-from .learned import Learned, is_sparse
+from .training_sample import TrainingSample
 
 __all__ = ["ReducedFeatures"]
 
@@ -23,7 +23,7 @@ FULL_SVD = 2000
 class ReducedFeatures(CenteredFeatures):
     """Base class of maps whose cost explodes with d: the parameters `reduce` and `reduced_dim`.
 
-    Subclasses call ``self._prepare(learned, seed)`` in `_fit` and take ``self._prepared(rows)``
+    Subclasses call ``self._prepare(sample, seed)`` in `_fit` and take ``self._prepared(rows)``
     wherever they use rows.
     """
 
@@ -31,14 +31,14 @@ class ReducedFeatures(CenteredFeatures):
     reduced_dim: Any
     reduction_: FloatArray | None
 
-    def _prepare(self, learned: Learned, seed: int) -> FloatArray:
+    def _prepare(self, sample: TrainingSample, seed: int) -> FloatArray:
         """Find the centre and the reduction; return the prepared rows that the map learns from."""
-        self.center_ = self._find_center(learned)
-        self.reduction_ = self._find_reduction(learned, seed)
+        self.center_ = self._find_center(sample)
+        self.reduction_ = self._find_reduction(sample, seed)
         return (
-            np.asarray(self._prepared(learned.rows))
+            np.asarray(self._prepared(sample.rows))
             if self.reduction_ is not None
-            else (self._centered(learned.rows))
+            else (self._centered(sample.rows))
         )
 
     @property
@@ -46,7 +46,7 @@ class ReducedFeatures(CenteredFeatures):
         """The number of columns that the expansion is for."""
         return self.n_features_in_ if self.reduction_ is None else self.reduction_.shape[1]
 
-    def _find_reduction(self, learned: Learned, seed: int) -> FloatArray | None:
+    def _find_reduction(self, sample: TrainingSample, seed: int) -> FloatArray | None:
         name, dim = type(self).__name__, self.n_features_in_
         if self.reduce is not None:
             check_choice("reduce", self.reduce, ("pca", "jl"), name)
@@ -54,32 +54,32 @@ class ReducedFeatures(CenteredFeatures):
             check_count("reduced_dim", self.reduced_dim, name, extra=', or "auto"')
         if self.reduce is None:
             return None
-        target = self._best_dim(learned) if self.reduced_dim == "auto" else int(self.reduced_dim)
+        target = self._best_dim(sample) if self.reduced_dim == "auto" else int(self.reduced_dim)
         if self.reduce == "jl":
             if target >= dim:
                 return None
             # Johnson and Lindenstrauss: squared distances are right in the mean.
             return np.random.default_rng(seed).standard_normal((dim, target)) / np.sqrt(target)
         # All axes are of use too: a degree that is used in part begins with the leading ones.
-        rows = self._centered(learned.rows)
-        return _principal_axes(rows, learned.weights, min(target, dim))
+        rows = self._centered(sample.rows)
+        return _principal_axes(rows, sample.weights, min(target, dim))
 
-    def _best_dim(self, learned: Learned) -> int:
-        """The dimension with the smallest measured error of the kernel matrix, at this width."""
-        n_rows, dim = learned.rows.shape
-        rows = learned.rows[np.linspace(0, n_rows - 1, min(n_rows, PILOT_ROWS)).astype(int)]
+    def _best_dim(self, sample: TrainingSample) -> int:
+        """Return the dimension with the smallest error of the kernel matrix, at this width."""
+        n_rows, dim = sample.rows.shape
+        rows = sample.rows[np.linspace(0, n_rows - 1, min(n_rows, PILOT_ROWS)).astype(int)]
         exact = self.kernel_(self._centered(rows))
         errors = {}
         for candidate in (*(p for p in CANDIDATES if p < dim), dim):
             trial = clone(self).set_params(
                 kernel=self.kernel_, reduced_dim=candidate, center=self.center_, random_state=0
             )
-            Z = trial.fit(learned.rows, sample_weight=learned.weights).transform(rows)
+            Z = trial.fit(sample.rows, sample_weight=sample.weights).transform(rows)
             errors[candidate] = float(np.linalg.norm(Z @ Z.T - exact))
         return min(errors, key=errors.__getitem__)
 
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at prepared rows: [n_samples]."""
+        """Return k(x, x) of the exact kernel at prepared rows: [n_samples]."""
         return self.kernel_.diag(self._prepared(self._valid(X)))
 
     def _prepared(self, rows: Any) -> Any:
@@ -93,7 +93,7 @@ class ReducedFeatures(CenteredFeatures):
 
 
 def _principal_axes(rows: Any, weights: FloatArray, n_axes: int) -> FloatArray:
-    """The leading right singular vectors of weighted rows, signs fixed: [d, n_axes]."""
+    """Return the leading right singular vectors of weighted rows, signs fixed: [d, n_axes]."""
     scaled = (
         rows.multiply(np.sqrt(weights)[:, None]).tocsr()
         if is_sparse(rows)

@@ -68,6 +68,12 @@ class FeatureSpace:
         return list(_flat(self.features))
 
     @property
+    def before(self) -> Any:
+        """What comes before the last step, as one transformer; None for nothing."""
+        *before, _ = self.steps
+        return _chained(before) if before else None
+
+    @property
     def thread_safe(self) -> bool:
         """Whether several threads may map rows at once: every step says so of itself."""
         return all(getattr(step, "thread_safe", False) for step in self.steps)

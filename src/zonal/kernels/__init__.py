@@ -1,11 +1,10 @@
 """Kernels: their exact values, and their expansion as generalized zonal kernels."""
 
-from .algebra import Product, Scaled, Sum
 from .arc_cosine import ArcCosine
-from .base import Kernel, TruncationWarning
+from .base import GeneralizedZonalKernel, Kernel, Product, Scaled, Sum
 from .dot_product import DotProduct, Exponential, Polynomial
+from .expansion.cut import TruncationWarning
 from .gaussian import Gaussian
-from .gzk import GeneralizedZonalKernel
 from .matern import Laplacian, Matern
 from .names import KERNEL_NAMES, as_kernel
 from .ntk import NTK

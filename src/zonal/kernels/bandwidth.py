@@ -17,7 +17,7 @@ MAX_ROWS = 2000
 
 
 def median_distance(X: Any, sample_weight: Any = None) -> float:
-    """Median Euclidean distance between different rows.
+    """Return the median Euclidean distance between different rows.
 
     Pairs at distance zero do not count, so that weighting a row by two is the same as repeating
     it, and many equal rows do not shrink the scale to zero. At most 2,000 rows are used; which
@@ -64,7 +64,7 @@ def median_distance(X: Any, sample_weight: Any = None) -> float:
 
 
 def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    """The smallest value up to which half of the weight lies."""
+    """Return the smallest value up to which half of the weight lies."""
     # A relative margin makes ties fall the same way for weights and for repeated rows.
     half = 0.5 * (1 - 1e-12)
     if (weights == weights[0]).all():  # then nothing has to be sorted

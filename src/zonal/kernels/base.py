@@ -1,309 +1,37 @@
-"""The base class of kernels: subclasses give the formula, this class does the rest."""
+"""The base class of kernels, with what is made of kernels: sums, products, multiples, expansions.
 
-from abc import ABC, abstractmethod
+They stand in one file because they know each other: ``k1 + k2`` is a `Sum`, `Kernel.expand` returns
+a `GeneralizedZonalKernel`, and all of these are kernels again.
+"""
+
+from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_array
-from sklearn.utils.extmath import safe_sparse_dot
 
 from .._typing import Array, FloatArray
-from .._validation import (
-    canonical,
-    check_choice,
-    check_count,
-    check_positive,
-    norms_agree,
-    row_norms,
-)
-from ..rows.threads import map_rows
-from .cross import cross, cross_slope
-from .slopes import Slopes, check_coef, dense, weighted_rows
-from .terms import NumericTerm, Term, merge
-from .truncation import Distribution, Spectrum, split_order, stack
+from .._validation import check_choice, check_count, check_positive, row_norms
+from .expansion.cut import worst_case
+from .expansion.zonal_sums import zonal_matrix, zonal_profile, zonal_slopes
+from .points import as_rows, cosines
+from .radial import radial_derivative
+from .slopes import Slopes
+from .terms import FixedTerm, NumericTerm, Term, multiply
+from .values import ExactKernel
 
-if TYPE_CHECKING:
-    from .gzk import GeneralizedZonalKernel
-
-__all__ = ["Kernel", "TruncationWarning", "as_rows", "cosines", "dots"]
+__all__ = ["GeneralizedZonalKernel", "Kernel", "Product", "Scaled", "Sum"]
 
 
-class TruncationWarning(UserWarning):
-    """A series was cut where what is left out is larger than was asked for."""
-
-
-def as_rows(X: Any) -> Any:
-    """X as a two-dimensional float array or CSR matrix, finite and not empty."""
-    return canonical(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
-
-
-def dots(rows: Any, others: Any) -> Array:
-    """Inner products of rows, dense: [n_rows, n_others] (`others` may be None: the same rows)."""
-    right = rows if others is None else others
-    return np.asarray(safe_sparse_dot(rows, right.T, dense_output=True))
-
-
-def cosines(rows: Any, others: Any) -> Array:
-    """Cosines of the angles between rows, in float64; zero where a row has norm zero.
-
-    Functions of the angle lose half of the digits near 1, which float32 does not have to spare.
-    """
-    norm_x = row_norms(rows)
-    norm_y = norm_x if others is None else row_norms(others)
-    inverse_x, inverse_y = (
-        np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0) for norm in (norm_x, norm_y)
-    )
-    cos = dots(
-        rows.astype(np.float64, copy=False),
-        None if others is None else others.astype(np.float64, copy=False),
-    )
-    cos = cos * inverse_x[:, None] * inverse_y
-    np.clip(cos, -1, 1, out=cos)
-    if others is None:  # arccos would turn a rounding error of 1e-16 into one of 1e-8
-        np.fill_diagonal(cos, (norm_x > 0).astype(cos.dtype))
-    return cos
-
-
-def _check_columns(rows: Any, others: Any) -> None:
-    if rows.shape[1] != others.shape[1]:
-        raise ValueError(
-            f"X has {rows.shape[1]} columns and Y has {others.shape[1]}; they must have the "
-            "same number."
-        )
-
-
-class Kernel(BaseEstimator, ABC):
+class Kernel(ExactKernel):
     """A positive definite kernel that depends on ‖x‖, ‖y‖ and the angle only.
 
-    Subclasses define `_matrix` (the exact values) and `terms` (the closed-form summands);
+    Subclasses define `matrix` (the exact values) and `terms` (the closed-form summands);
     everything else follows: `expand` into a generalized zonal kernel, sums
     ``k1 + k2``, products ``k1 * k2`` and positive multiples ``2 * k``. Kernels have
     `get_params`, `set_params` and can be cloned, as in scikit-learn.
     """
-
-    #: Whether k(x, y) depends on x - y only, so that centring the data does not change it.
-    shift_invariant: bool = False
-
-    def __call__(self, X: Any, Y: Any = None) -> Array:
-        """Exact kernel matrix of shape (n_rows_x, n_rows_y); Y defaults to X."""
-        self.check()
-        rows, others = self._rows(X), None if Y is None or Y is X else self._rows(Y)
-        if others is not None:
-            _check_columns(rows, others)
-        for block in (rows, others):
-            if block is not None:
-                self.check_norms(row_norms(block))
-        return self._matrix(rows, others)
-
-    def diag(self, X: Any) -> Array:
-        """k(x, x) for every row, without the matrix: shape (n_rows,)."""
-        self.check()
-        rows = self._rows(X)
-        norms = row_norms(rows)
-        self.check_norms(norms)
-        return self._diag(norms).astype(rows.dtype, copy=False)
-
-    def gradient(self, X: Any, Y: Any = None) -> Array:
-        r"""Gradients with respect to the first point, :math:`\nabla_x k(x_i, y_j)`.
-
-        In closed form. Zero is returned where there is no gradient: at x = y for the Laplacian
-        and Matérn kernels of ν ≤ 1/2, and at x = 0 for ArcCosine of order 0 or 1, NTK and Zonal
-        (which is constant along rays: its gradient is tangential). Where points of one direction
-        meet, the tangential part of ArcCosine(0) and NTK is taken as zero too.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix} of shape (n, d)
-            Rows x; float32 stays float32.
-        Y : {array-like, CSR matrix} of shape (m, d), optional
-            Rows y, by default those of X.
-
-        Returns
-        -------
-        ndarray of shape (n, m, d)
-
-        Examples
-        --------
-        >>> import zonal
-        >>> zonal.Gaussian().gradient([[1.0, 2.0]], [[0.0, 1.0]]).round(6)
-        array([[[-0.367879, -0.367879]]])
-        """
-        X, rows, others = self._gradient_rows(X, Y)
-        return self._slope_matrix(rows, others).gradients(rows, others).astype(X.dtype, copy=False)
-
-    def contract_gradient(self, X: Any, Y: Any, coef: npt.ArrayLike) -> Array:
-        r"""Gradients of kernel expansions, :math:`\sum_j c_j \nabla_x k(x_i, y_j)`.
-
-        Without the n × m × d numbers of `gradient`: blocks of rows, and two matrix products each.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix} of shape (n, d)
-            Rows x; float32 stays float32.
-        Y : {array-like, CSR matrix} of shape (m, d)
-            Rows y, the centres of the expansion.
-        coef : array-like of shape (m,) or (m, t)
-            The coefficients c of one function, or of t.
-
-        Returns
-        -------
-        ndarray of shape (n, d) or (n, t, d)
-
-        Examples
-        --------
-        >>> import zonal
-        >>> Y = [[0.0, 0.0], [1.0, 0.0]]
-        >>> zonal.Polynomial(degree=1).contract_gradient([[5.0, 5.0]], Y, [2.0, 3.0])
-        array([[3., 0.]])
-        """
-        X, rows, others = self._gradient_rows(X, Y)
-        weights = check_coef(coef, len(others), "row of Y")
-        if self.shift_invariant:  # a (x - y) is the same anywhere, and rounds least near zero
-            middle = others.mean(axis=0)
-            rows, others = rows - middle, others - middle
-        weighted = weighted_rows(weights, others)
-        out = np.empty((len(rows), weights.shape[1], rows.shape[1]), X.dtype)
-
-        def block(part: FloatArray, out: Array) -> None:
-            out[:] = self._slope_matrix(part, others).contract(part, weights, weighted)
-
-        map_rows(block, rows, out, 2 * len(others))
-        return out[:, 0] if np.ndim(coef) == 1 else out
-
-    def _gradient_rows(self, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
-        """X as it is, and both sets of rows dense and in float64, checked."""
-        self.check()
-        X = self._rows(X)
-        others = X if Y is None else self._rows(Y)
-        _check_columns(X, others)
-        rows, others = dense(X), dense(others)
-        for block in (rows, others):
-            self.check_norms(row_norms(block))
-        return X, rows, others
-
-    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
-        """The gradients at all pairs of rows, in their plane: arrays [n, m]."""
-        return self._slopes(row_norms(rows)[:, None], row_norms(others), cosines(rows, others))
-
-    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
-        """The gradient in the plane of x and y, as a function of what `profile` takes."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no gradient, for it is known by its values only: use a "
-            "kernel with a formula (Gaussian, Matern, RationalQuadratic, DotProduct, ArcCosine, "
-            "NTK, …), or sums and products of these."
-        )
-
-    def _radial_slope(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """The derivative of `profile` with respect to r: the gradient times x/‖x‖."""
-        slopes = self._slopes(r, s, cos)
-        return np.asarray(slopes.a * r + slopes.b * s * cos)
-
-    def check(self) -> None:
-        """Raise ValueError if a parameter is out of range."""
-
-    def check_norms(self, norms: FloatArray) -> None:
-        """Raise ValueError if rows of these norms lie outside the kernel's domain."""
-
-    def resolve(self, X: Any, sample_weight: Any = None) -> Self:
-        """A copy whose parameters learnt from data, such as a median bandwidth, are numbers."""
-        return clone(self)
-
-    @abstractmethod
-    def terms(self) -> list[Term]:
-        """The closed-form summands of the kernel."""
-
-    @abstractmethod
-    def _matrix(self, rows: Any, others: Any) -> Array:
-        """The exact matrix of valid rows; `others` may be None, for the same rows."""
-
-    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """The kernel as a function of both norms and the cosine.
-
-        Elementwise over broadcast float64 arrays, whatever the dimension.
-
-        Parameters
-        ----------
-        r, s : ndarrays
-            ‖x‖ and ‖y‖.
-        cos : ndarray
-            The cosine of the angle between x and y.
-
-        Returns
-        -------
-        ndarray of the common shape
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import zonal
-        >>> zonal.Polynomial(degree=2).profile(np.array(1.0), np.array([1.0, 2.0]), np.array(0.5))
-        array([2.25, 4.  ])
-        """
-        raise NotImplementedError(
-            f"{type(self).__name__} does not define profile, its values as a function of both "
-            "norms and the cosine."
-        )
-
-    def _rows(self, X: Any) -> Any:
-        return as_rows(X)
-
-    def _diag(self, norms: FloatArray) -> FloatArray:
-        return np.asarray(sum(term.total(norms) for term in self.terms()))
-
-    def degree_kernels(
-        self, dim: int, max_degree: int, radii: FloatArray, others: FloatArray
-    ) -> FloatArray:
-        r"""The kernels of the radii, :math:`k(x,y) = \sum_\ell k_\ell(\|x\|,\|y\|) P_d^\ell(\cos)`.
-
-        Parameters
-        ----------
-        dim, max_degree : int
-            d and q.
-        radii, others : ndarrays of shapes (n,) and (m,)
-            ‖x‖ and ‖y‖.
-
-        Returns
-        -------
-        ndarray of shape (max_degree + 1, n, m)
-
-        Examples
-        --------
-        The Gaussian kernel on the line has an even part and an odd one, cosh and sinh:
-
-        >>> import numpy as np
-        >>> import zonal
-        >>> one = np.ones(1)
-        >>> zonal.Gaussian().degree_kernels(1, 1, one, one).ravel().round(6)
-        array([0.567668, 0.432332])
-        """
-        return np.sum(
-            [cross(term, dim, max_degree, radii, others) for term in merge(self.terms())], axis=0
-        )
-
-    def degree_slopes(
-        self, dim: int, max_degree: int, radii: FloatArray, others: FloatArray
-    ) -> FloatArray:
-        r"""The derivatives :math:`\partial k_\ell(r, s)/\partial r` of `degree_kernels`.
-
-        Parameters
-        ----------
-        dim, max_degree : int
-            d and q.
-        radii, others : ndarrays of shapes (n,) and (m,)
-            r = ‖x‖ and s = ‖y‖.
-
-        Returns
-        -------
-        ndarray of shape (max_degree + 1, n, m)
-        """
-        terms = merge(self.terms())
-        if any(isinstance(term, NumericTerm) for term in terms):
-            whole = NumericTerm(self._radial_slope, name=repr(self))
-            return cross(whole, dim, max_degree, radii, others)
-        return np.sum([cross_slope(term, dim, max_degree, radii, others) for term in terms], axis=0)
 
     def expand(
         self,
@@ -314,7 +42,7 @@ class Kernel(BaseEstimator, ABC):
         radii: npt.ArrayLike | None = None,
         tol: float = 1e-6,
     ) -> "GeneralizedZonalKernel":
-        r"""The kernel's truncated expansion, the paper's :math:`k_{q,s}`.
+        r"""Return the kernel's truncated expansion, the paper's :math:`k_{q,s}`.
 
         .. math::
 
@@ -364,60 +92,30 @@ class Kernel(BaseEstimator, ABC):
         >>> bool(abs(expansion(X) - kernel(X)).max() < 1e-6)
         True
         """
-        from .gzk import GeneralizedZonalKernel
-        from .optimal import optimal_expansion, warn_if_truncated
-
-        owner = type(self).__name__
+        owner = f"{type(self).__name__}.expand"
         self.check()
-        check_count("dim", dim, f"{owner}.expand")
-        check_choice("radial_basis", radial_basis, ("taylor", "optimal"), f"{owner}.expand")
-        check_positive("tol", tol, f"{owner}.expand")
+        check_count("dim", dim, owner)
+        check_choice("radial_basis", radial_basis, ("taylor", "optimal"), owner)
+        check_positive("tol", tol, owner)
         if max_degree is not None:
-            check_count("max_degree", max_degree, f"{owner}.expand", minimum=0)
+            check_count("max_degree", max_degree, owner, minimum=0)
         if n_radial is not None:
-            check_count("n_radial", n_radial, f"{owner}.expand")
-        terms = merge(self.terms())
+            check_count("n_radial", n_radial, owner)
         norms = np.atleast_1d(np.asarray(1.0 if radii is None else radii, dtype=np.float64))
         if norms.ndim != 1 or not len(norms) or not (np.isfinite(norms) & (norms >= 0)).all():
             raise ValueError(
-                f"radii={radii!r} of {owner}.expand must be norms: finite numbers of at least 0, "
-                "at least one of them."
+                f"radii={radii!r} of {owner} must be norms: finite numbers of at least 0, at least "
+                "one of them."
             )
-        if any(term.fixed_order is None for term in terms) and (
-            radial_basis == "optimal"
-            or (n_radial is None and norms_agree(norms))
-            or any(isinstance(term, NumericTerm) for term in terms)
-        ):
-            return optimal_expansion(self, dim, max_degree, n_radial, norms, tol)
-
-        top = Distribution.point(float(norms.max()))
-        trace = float(sum(term.total(top.nodes)[0] for term in terms))
-        chosen = max_degree is None or n_radial is None
-        spectra = [Spectrum(term, dim, top, trace or 1.0, tol) for term in terms] if chosen else []
-        share = tol / (2 * len(terms))  # half for the degree, half for the order
-        if max_degree is None:
-            max_degree = max(spectrum.degree(share) for spectrum in spectra)
-        if dim == 1:
-            max_degree = min(max_degree, 1)
-        orders = (
-            [spectrum.order(max_degree, share) for spectrum in spectra]
-            if n_radial is None
-            else split_order(terms, n_radial, owner)
+        cut = worst_case(
+            self, dim, norms, tol, max_degree=max_degree, n_radial=n_radial, basis=radial_basis
         )
-        if chosen and not any(term.slow for term in terms):
-            missing = sum(spectrum.share - spectrum.energy.sum() for spectrum in spectra)
-            warn_if_truncated(self, max_degree, missing, tol)
-        radial = stack(terms, dim, max_degree, orders)
-        return GeneralizedZonalKernel(dim, radial, max_degree, sum(orders))
+        return GeneralizedZonalKernel(dim, cut.radial(), cut.max_degree, cut.n_radial)
 
     def __add__(self, other: Any) -> "Kernel":
-        from .algebra import Sum
-
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Any) -> "Kernel":
-        from .algebra import Product, Scaled
-
         if isinstance(other, Kernel):
             return Product(self, other)
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
@@ -426,3 +124,367 @@ class Kernel(BaseEstimator, ABC):
 
     def __radd__(self, other: Any) -> "Kernel":
         return self if other == 0 else NotImplemented  # so that sum([k1, k2]) works
+
+
+class _Pair(Kernel):
+    """Two kernels and an operation."""
+
+    def __init__(self, k1: Kernel, k2: Kernel) -> None:
+        self.k1 = k1
+        self.k2 = k2
+
+    @property
+    def shift_invariant(self) -> bool:  # type: ignore[override]
+        """Whether both kernels are."""
+        return self.k1.shift_invariant and self.k2.shift_invariant
+
+    def valid_rows(self, X: Any) -> Any:
+        """Return X as rows that both kernels take."""
+        self.k1.valid_rows(X)
+        return self.k2.valid_rows(X)
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter of either kernel is out of range."""
+        self.k1.check()
+        self.k2.check()
+
+    def check_norms(self, norms: FloatArray) -> None:
+        """Raise ValueError if rows lie outside the domain of either kernel."""
+        self.k1.check_norms(norms)
+        self.k2.check_norms(norms)
+
+    def resolve(self, X: Any, sample_weight: Any = None) -> Self:
+        """Return a copy of which both kernels are resolved."""
+        return type(self)(self.k1.resolve(X, sample_weight), self.k2.resolve(X, sample_weight))
+
+
+class Sum(_Pair):
+    """The sum of two kernels, written ``k1 + k2``.
+
+    Parameters
+    ----------
+    k1, k2 : Kernel
+        The summands.
+
+    Examples
+    --------
+    >>> import zonal
+    >>> (zonal.Gaussian() + zonal.Polynomial(degree=1)).diag([[2.0]])
+    array([6.])
+    """
+
+    def terms(self) -> list[Term]:
+        """Return the terms of both."""
+        return self.k1.terms() + self.k2.terms()
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """Return the sum of both profiles."""
+        return self.k1.profile(r, s, cos) + self.k2.profile(r, s, cos)
+
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the sum of both matrices."""
+        return self.k1.matrix(rows, others) + self.k2.matrix(rows, others)
+
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return the sum of both gradients."""
+        return self.k1.slopes(r, s, cos) + self.k2.slopes(r, s, cos)
+
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return the sum of both gradients at all pairs."""
+        return self.k1.slope_matrix(rows, others) + self.k2.slope_matrix(rows, others)
+
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return the sum of both diagonals."""
+        return self.k1.diagonal(norms) + self.k2.diagonal(norms)
+
+
+class Product(_Pair):
+    """The product of two kernels, written ``k1 * k2``.
+
+    It has a closed-form expansion where both factors are dot-product or Gaussian kernels, or both
+    homogeneous (ArcCosine, NTK, Zonal); any other is expanded numerically, as a whole, with
+    ``radial_basis="optimal"``.
+
+    Parameters
+    ----------
+    k1, k2 : Kernel
+        The factors.
+
+    Examples
+    --------
+    >>> import zonal
+    >>> (zonal.Gaussian() * zonal.Polynomial(degree=1)).diag([[2.0]])
+    array([5.])
+    """
+
+    def terms(self) -> list[Term]:
+        """Return products of all pairs of terms, or the kernel itself if one has no closed form."""
+        left_terms, right_terms = self.k1.terms(), self.k2.terms()
+        products = [multiply(left, right) for left in left_terms for right in right_terms]
+        closed = [product for product in products if product is not None]
+        if len(closed) == len(products):
+            return closed
+        slow = any(term.slow for term in left_terms + right_terms)
+        return [NumericTerm(self.profile, slow=slow, name=repr(self))]
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """Return the product of both profiles."""
+        return self.k1.profile(r, s, cos) * self.k2.profile(r, s, cos)
+
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the product of both matrices."""
+        return self.k1.matrix(rows, others) * self.k2.matrix(rows, others)
+
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return the gradient of a product."""
+        first = self.k1.slopes(r, s, cos) * self.k2.profile(r, s, cos)
+        return first + self.k2.slopes(r, s, cos) * self.k1.profile(r, s, cos)
+
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return the gradients of a product at all pairs."""
+        first = self.k1.slope_matrix(rows, others) * self.k2.matrix(rows, others)
+        return first + self.k2.slope_matrix(rows, others) * self.k1.matrix(rows, others)
+
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return the product of both diagonals."""
+        return self.k1.diagonal(norms) * self.k2.diagonal(norms)
+
+
+class Scaled(Kernel):
+    """A kernel times a positive number, written ``2 * k``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    factor : float
+        The number.
+
+    Examples
+    --------
+    >>> import zonal
+    >>> (2 * zonal.Gaussian()).diag([[1.0, 1.0]])
+    array([2.])
+    """
+
+    def __init__(self, kernel: Kernel, factor: float) -> None:
+        self.kernel = kernel
+        self.factor = factor
+
+    @property
+    def shift_invariant(self) -> bool:  # type: ignore[override]
+        """Whether the kernel is."""
+        return self.kernel.shift_invariant
+
+    def valid_rows(self, X: Any) -> Any:
+        """Return X as rows that the kernel takes."""
+        return self.kernel.valid_rows(X)
+
+    def check(self) -> None:
+        """Raise ValueError if the factor or a parameter of the kernel is out of range."""
+        check_positive("factor", self.factor, "Scaled", extra=", for positive definiteness")
+        self.kernel.check()
+
+    def check_norms(self, norms: FloatArray) -> None:
+        """Raise ValueError if rows lie outside the kernel's domain."""
+        self.kernel.check_norms(norms)
+
+    def resolve(self, X: Any, sample_weight: Any = None) -> Self:
+        """Return a copy of which the kernel is resolved."""
+        return type(self)(self.kernel.resolve(X, sample_weight), self.factor)
+
+    def terms(self) -> list[Term]:
+        """Return the kernel's terms, scaled."""
+        self.check()
+        return [term.scaled(self.factor) for term in self.kernel.terms()]
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """Return the kernel's profile, scaled."""
+        self.check()
+        return self.factor * self.kernel.profile(r, s, cos)
+
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the kernel's matrix, scaled."""
+        values = self.kernel.matrix(rows, others)
+        return values * values.dtype.type(self.factor)
+
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return the kernel's gradient, scaled."""
+        return self.kernel.slopes(r, s, cos) * self.factor
+
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return the kernel's gradients at all pairs, scaled."""
+        return self.kernel.slope_matrix(rows, others) * self.factor
+
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return the kernel's diagonal, scaled."""
+        return np.asarray(self.factor * self.kernel.diagonal(norms))
+
+
+class GeneralizedZonalKernel(Kernel):
+    r"""Kernel given by its radial functions, the paper's GZK of order s.
+
+    .. math::
+
+        k(x, y) = \sum_{\ell=0}^{q} \langle h_\ell(\|x\|), h_\ell(\|y\|) \rangle\,
+        P_d^\ell\left(\frac{\langle x, y \rangle}{\|x\| \|y\|}\right), \qquad
+        h_\ell : \mathbb{R} \to \mathbb{R}^s .
+
+    It is what `Kernel.expand` returns, and what a user makes from radial functions of their
+    own; any choice of them gives a positive definite kernel. At x = 0, which has no direction,
+    only degree 0 counts.
+
+    Parameters
+    ----------
+    dim : int
+        The number of columns d ≥ 1.
+    radial : callable
+        Radii of shape (n,) to h of shape (n, max_degree + 1, n_radial).
+    max_degree : int
+        The largest degree q (at most 1 when d = 1).
+    n_radial : int
+        The order s.
+
+    Examples
+    --------
+    A kernel with degrees 0 and 2, which sees an axis but not its sign:
+
+    >>> import numpy as np
+    >>> import zonal
+    >>> def radial(radii):
+    ...     h = np.zeros((len(radii), 3, 1))
+    ...     h[:, 0, 0] = np.sqrt(1 / 3)
+    ...     h[:, 2, 0] = np.sqrt(2 / 3) * np.tanh(radii)
+    ...     return h
+    >>> kernel = zonal.GeneralizedZonalKernel(dim=3, radial=radial, max_degree=2, n_radial=1)
+    >>> kernel([[9.0, 0, 0]], [[9.0, 0, 0], [-9.0, 0, 0]]).round(3)
+    array([[1., 1.]])
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        radial: Callable[[FloatArray], FloatArray],
+        max_degree: int,
+        n_radial: int,
+    ) -> None:
+        self.dim = dim
+        self.radial = radial
+        self.max_degree = max_degree
+        self.n_radial = n_radial
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of range."""
+        owner = type(self).__name__
+        check_count("dim", self.dim, owner)
+        check_count("n_radial", self.n_radial, owner)
+        check_count("max_degree", self.max_degree, owner, minimum=0)
+        if self.dim == 1 and self.max_degree > 1:
+            raise ValueError(
+                f"max_degree={self.max_degree} of {owner} must be 0 or 1 when dim=1: the sphere "
+                "{-1, +1} has only even and odd functions."
+            )
+
+    def coefficients(self, radii: FloatArray) -> FloatArray:
+        """Return the radial functions, without the degrees that vanish at the origin.
+
+        Parameters
+        ----------
+        radii : array-like of shape (n,)
+            Norms of rows.
+
+        Returns
+        -------
+        ndarray of shape (n, max_degree + 1, n_radial)
+        """
+        radii = np.asarray(radii, dtype=np.float64)
+        values = np.asarray(self.radial(radii), dtype=np.float64)
+        expected = (len(radii), self.max_degree + 1, self.n_radial)
+        if values.shape != expected:
+            raise ValueError(
+                f"radial returned an array of shape {values.shape} for {len(radii)} radii; "
+                f"GeneralizedZonalKernel with max_degree={self.max_degree} and "
+                f"n_radial={self.n_radial} needs {expected}."
+            )
+        at_origin = radii == 0
+        if at_origin.any():
+            values = values.copy()
+            values[at_origin, 1:] = 0
+        return values
+
+    def derivative(self, radii: FloatArray) -> FloatArray:
+        """Return derivatives of the radial functions, which must have a method `derivative`.
+
+        Parameters
+        ----------
+        radii : array-like of shape (n,)
+            Norms of rows.
+
+        Returns
+        -------
+        ndarray of shape (n, max_degree + 1, n_radial)
+        """
+        return radial_derivative(self.radial, np.asarray(radii, dtype=np.float64))
+
+    def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
+        """Return Σ_ℓ ⟨h_ℓ(r), h_ℓ(s)⟩ P_ℓ(cos)."""
+        self.check()
+        h_r, h_s = (
+            self.coefficients(np.ravel(radii)).reshape(
+                *np.shape(radii), self.max_degree + 1, self.n_radial
+            )
+            for radii in (r, s)
+        )
+        return zonal_profile(h_r, h_s, np.asarray(cos), self.dim)
+
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the sums over degrees at all pairs of rows."""
+        h_x = self.coefficients(row_norms(rows))
+        h_y = h_x if others is None else self.coefficients(row_norms(others))
+        cos = cosines(rows, others).astype(np.float64, copy=False)
+        return zonal_matrix(h_x, h_y, cos, self.dim).astype(rows.dtype, copy=False)
+
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return the gradients at all pairs of rows."""
+        r, s = row_norms(rows), row_norms(others)
+        h_x, h_y = self.coefficients(r), self.coefficients(s)
+        return zonal_slopes(h_x, self.derivative(r), r, h_y, s, cosines(rows, others), self.dim)
+
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return the sum of all squares."""
+        return np.asarray(np.einsum("nli->n", np.square(self.coefficients(norms))))
+
+    def terms(self) -> list[Term]:
+        """Return the expansion itself, used as it is."""
+        self.check()
+        return [FixedTerm(self.dim, self.coefficients, self.max_degree, self.n_radial)]
+
+    def expand(
+        self,
+        dim: int,
+        max_degree: int | None = None,
+        n_radial: int | None = None,
+        radial_basis: str = "taylor",
+        radii: npt.ArrayLike | None = None,
+        tol: float = 1e-6,
+    ) -> Self:
+        """Return the kernel itself: it is its own expansion, whatever the radii."""
+        self.check()
+        given = {"dim": dim, "max_degree": max_degree, "n_radial": n_radial}
+        for name, value in given.items():
+            if value is not None and value != getattr(self, name):
+                raise ValueError(
+                    f"This GeneralizedZonalKernel was made for {name}={getattr(self, name)}, not "
+                    f"for {name}={value}."
+                )
+        return self
+
+    def valid_rows(self, X: Any) -> Any:
+        """Return rows of d columns."""
+        rows = as_rows(X)
+        if rows.shape[1] != self.dim:
+            raise ValueError(
+                f"X has {rows.shape[1]} columns, but this GeneralizedZonalKernel was made for "
+                f"dim={self.dim}."
+            )
+        return rows

@@ -42,7 +42,7 @@ TINY = 1e-150
 def cross(
     term: Term, dim: int, max_degree: int, radii: FloatArray, others: FloatArray
 ) -> FloatArray:
-    """k_ℓ(r, s) of one term for all degrees and all pairs of radii.
+    """Return k_ℓ(r, s) of one term for all degrees and all pairs of radii.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _(
 
 
 def _enough_orders(term: DotProductTerm, dim: int, max_degree: int, top: float) -> TaylorRadial:
-    """The term's radial functions, as many as count at radii up to `top`."""
+    """Return the term's radial functions, as many as count at radii up to `top`."""
     n_radial = 8
     while True:  # all terms are positive: no digits are lost, only the number of them is open
         n_radial *= 2
@@ -119,7 +119,7 @@ def _(
 
 
 def _log_scaled_bessel(order: Any, z: FloatArray) -> FloatArray:
-    """log(e^{-z} I_ν(z)) for ν ≥ -½ and z > 0, also where the value underflows."""
+    """Return log(e^{-z} I_ν(z)) for ν ≥ -½ and z > 0, also where the value underflows."""
     order, z = np.broadcast_arrays(order, z)
     with np.errstate(divide="ignore"):
         out = np.log(ive(order, z))
@@ -156,7 +156,7 @@ def _(
 def cross_slope(
     term: Term, dim: int, max_degree: int, radii: FloatArray, others: FloatArray
 ) -> FloatArray:
-    """∂k_ℓ(r, s)/∂r of one term in closed form, as `cross`: [max_degree + 1, n, m]."""
+    """Return ∂k_ℓ(r, s)/∂r of one term in closed form, as `cross`: [max_degree + 1, n, m]."""
     raise NotImplementedError(
         f"{term!r} has no derivative of its kernels of the radii, so that there is no gradient "
         "here: use rows within the range of those in fit, or another kernel."
@@ -202,7 +202,7 @@ def _(
 
 @lru_cache(maxsize=32)
 def _quadrature(max_degree: int, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Cosines [n], and what values at them are multiplied with: α_ℓ P_ℓ(t) dμ, [n, q + 1].
+    """Return cosines [n] and the matrix α_ℓ P_ℓ(t) dμ [n, q + 1] that values are multiplied by.
 
     Gauss–Legendre in the *angle*. A kernel such as Matérn's is not smooth in the cosine where
     two points meet, √(1-t), but it is in the angle, so that the rule converges for it as fast as

@@ -2,6 +2,8 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Hashable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,8 @@ from scipy.special import gammaln
 from .._typing import Array, FloatArray, ScalarFunction
 from .._validation import check_count, check_positive
 from ..polynomials import log_taylor_coefficients
-from .base import Kernel, dots
+from .base import Kernel
+from .points import dots
 from .slopes import Slopes, complex_step
 from .terms import DotProductTerm, ExponentialTerm, Term
 
@@ -24,12 +27,14 @@ class DotProductKernel(Kernel):
 
     @abstractmethod
     def _kappa_slope(self, t: FloatArray) -> FloatArray:
-        """κ', elementwise."""
+        """Return κ', elementwise."""
 
-    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return κ'(⟨x, y⟩) as what y is multiplied with."""
         return self._along_other(np.asarray(r * s * cos))
 
-    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return κ' of all inner products."""
         return self._along_other(dots(rows, others))
 
     def _along_other(self, inner: FloatArray) -> Slopes:
@@ -72,20 +77,22 @@ class DotProduct(DotProductKernel):
         self.taylor = taylor
 
     def terms(self) -> list[Term]:
-        """The kernel itself."""
+        """Return the kernel itself."""
         self._log_taylor(16)  # a negative coefficient is named before anything else fails
         return [DotProductTerm(self._log_taylor, self._log_kappa)]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """κ(r s cos)."""
+        """Return κ(r s cos)."""
         inner = np.asarray(r * s * cos)
         return np.broadcast_to(self.kappa(inner), inner.shape).astype(np.float64)
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return κ of all inner products."""
         inner = dots(rows, others)
         return np.broadcast_to(self.kappa(inner), inner.shape).astype(inner.dtype)
 
-    def _diag(self, norms: FloatArray) -> FloatArray:
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return κ of the squared norms."""
         return np.broadcast_to(self.kappa(norms**2), norms.shape).astype(np.float64)
 
     def _kappa_slope(self, t: FloatArray) -> FloatArray:
@@ -109,7 +116,7 @@ class DotProduct(DotProductKernel):
 
     def _log_taylor(self, n_terms: int) -> FloatArray:
         if self.taylor is None:
-            signs, logs = log_taylor_coefficients(self.kappa, n_terms)
+            signs, logs = _found_taylor(self.kappa, n_terms)
         else:
             given = np.asarray(self.taylor, dtype=np.float64)
             if given.ndim != 1 or not np.isfinite(given).all():
@@ -130,6 +137,21 @@ class DotProduct(DotProductKernel):
                 "use zonal.Zonal(kappa)."
             )
         return logs
+
+
+def _found_taylor(kappa: ScalarFunction, n_terms: int) -> tuple[FloatArray, FloatArray]:
+    """Return signs and logs of Taylor coefficients that are found numerically."""
+    find = _remembered_taylor if isinstance(kappa, Hashable) else log_taylor_coefficients
+    return find(kappa, n_terms)
+
+
+@lru_cache(maxsize=64)
+def _remembered_taylor(kappa: ScalarFunction, n_terms: int) -> tuple[FloatArray, FloatArray]:
+    """Return the same, remembered by the identity of the function: each takes 30 ms."""
+    found = log_taylor_coefficients(kappa, n_terms)
+    for values in found:
+        values.flags.writeable = False  # the next call gets the same arrays
+    return found
 
 
 class Exponential(DotProductKernel):
@@ -155,16 +177,17 @@ class Exponential(DotProductKernel):
         check_positive("scale", self.scale, "Exponential")
 
     def terms(self) -> list[Term]:
-        """The kernel itself, with a_j = scale^{-2j} / j!."""
+        """Return the kernel itself, with a_j = scale^{-2j} / j!."""
         self.check()
         return [ExponentialTerm(self.scale**-2, 0.0)]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """exp(r s cos / scale²)."""
+        """Return exp(r s cos / scale²)."""
         self.check()
         return np.asarray(np.exp(r * s * cos / self.scale**2))
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the exponentials of all inner products."""
         return np.exp(dots(rows, others) / rows.dtype.type(self.scale**2))
 
     def _kappa_slope(self, t: FloatArray) -> FloatArray:
@@ -208,16 +231,17 @@ class Polynomial(DotProductKernel):
             )
 
     def terms(self) -> list[Term]:
-        """The kernel itself, with the binomial coefficients."""
+        """Return the kernel itself, with the binomial coefficients."""
         self.check()
         return [DotProductTerm(self._log_taylor, self._log_kappa)]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """(γ r s cos + c_0)^p."""
+        """Return (γ r s cos + c_0)^p."""
         self.check()
         return np.asarray((self.gamma * (r * s * cos) + self.coef0) ** self.degree)
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the powers of all inner products."""
         inner = dots(rows, others)
         scalar = inner.dtype.type
         return (scalar(self.gamma) * inner + scalar(self.coef0)) ** self.degree

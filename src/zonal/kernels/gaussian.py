@@ -49,8 +49,9 @@ class Gaussian(ShiftInvariantKernel):
     def _slope(self, distance: FloatArray) -> FloatArray:
         return -self._of_distance(distance)
 
-    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
-        return self._along_difference(-self._matrix(rows, others))
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return the gradients, multiples of the kernel itself."""
+        return self._along_difference(-self.matrix(rows, others))
 
     def _indirect_matrix(self, rows: Any, others: Any) -> Array:
         scale = self.one_scale()

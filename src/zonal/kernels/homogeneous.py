@@ -7,7 +7,8 @@ import numpy as np
 
 from .._typing import Array, FloatArray
 from .._validation import row_norms
-from .base import Kernel, cosines
+from .base import Kernel
+from .points import cosines
 from .slopes import Slopes, inverse
 from .terms import HomogeneousTerm, Term
 
@@ -25,24 +26,25 @@ class HomogeneousKernel(Kernel):
 
     @abstractmethod
     def _term(self) -> HomogeneousTerm:
-        """The function of the angle and the power of the norms."""
+        """Return the function of the angle and the power of the norms."""
 
     @abstractmethod
     def _kappa_slope(self, cos: FloatArray) -> FloatArray:
-        """κ' of the cosine; zero where it is infinite (x and y on one line)."""
+        """Return κ' of the cosine; zero where it is infinite (x and y on one line)."""
 
     def terms(self) -> list[Term]:
-        """The kernel itself."""
+        """Return the kernel itself."""
         self.check()
         return [self._term()]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """(r s)^p κ(cos)."""
+        """Return (r s)^p κ(cos)."""
         self.check()
         term = self._term()
         return np.asarray(np.power(r, term.power) * np.power(s, term.power) * term.values(cos))
 
-    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return the gradient of the angle and of the norms."""
         term = self._term()
         cos = np.asarray(cos)
         # (r s)^p κ(cos), with ∇r = x/r and ∇cos = y/(r s) - cos x/r².
@@ -52,7 +54,8 @@ class HomogeneousKernel(Kernel):
         along = per_x**2 * powers * (term.power * term.values(cos) - cos * slope)
         return Slopes(along, per_x * per_y * powers * slope)
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return κ of all cosines, times powers of the norms."""
         term = self._term()
         cos = cosines(rows, others)
         values = term.values(cos)
@@ -63,14 +66,15 @@ class HomogeneousKernel(Kernel):
             values = values * np.power(norm_y, term.power)
         return values.astype(rows.dtype, copy=False)
 
-    def _diag(self, norms: FloatArray) -> FloatArray:
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return κ(1) times powers of the norms."""
         term = self._term()
         # A row of zeros has no angle; its cosine counts as zero, as in the matrix.
         return np.power(norms, 2 * term.power) * term.values((norms > 0).astype(np.float64))
 
 
 def _arccos(t: Any) -> Any:
-    """Angle, for real t (rounding may leave [-1, 1]) or in the complex unit disc."""
+    """Return angle, for real t (rounding may leave [-1, 1]) or in the complex unit disc."""
     return np.arccos(t if np.iscomplexobj(t) else np.clip(t, -1, 1))
 
 
@@ -80,20 +84,20 @@ def _sine(t: Any) -> Any:
 
 
 def arc_cosine_0(t: Any) -> Any:
-    """The paper's a₀(t) = 1 - arccos(t)/π."""
+    """Return the paper's a₀(t) = 1 - arccos(t)/π."""
     return 1 - _arccos(t) / np.pi
 
 
 def arc_cosine_0_slope(t: FloatArray) -> FloatArray:
-    """a₀'(t) = 1 / (π √(1-t²)), and zero where that is infinite."""
+    """Return a₀'(t) = 1 / (π √(1-t²)), and zero where that is infinite."""
     return inverse(np.pi * _sine(t))
 
 
 def arc_cosine_1(t: Any) -> Any:
-    """The paper's a₁(t) = (√(1-t²) + t (π - arccos t)) / π."""
+    """Return the paper's a₁(t) = (√(1-t²) + t (π - arccos t)) / π."""
     return (_sine(t) + t * (np.pi - _arccos(t))) / np.pi
 
 
 def arc_cosine_2(t: Any) -> Any:
-    """(3 t √(1-t²) + (π - arccos t) (1 + 2t²)) / π."""
+    """Return (3 t √(1-t²) + (π - arccos t) (1 + 2t²)) / π."""
     return (3 * t * _sine(t) + (np.pi - _arccos(t)) * (1 + 2 * t * t)) / np.pi

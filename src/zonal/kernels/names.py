@@ -26,7 +26,7 @@ KERNEL_NAMES: dict[str, Callable[[], Kernel]] = {
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """The kernel itself, or the one of that name.
+    """Return the kernel itself, or the one of that name.
 
     Parameters
     ----------

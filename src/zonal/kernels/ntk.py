@@ -14,7 +14,7 @@ __all__ = ["NTK", "relu_ntk"]
 
 
 def relu_ntk(t: Any, depth: int) -> Any:
-    r"""The function :math:`K^{(L)}_{relu}` of the cosine (Zandieh et al. 2021, Definition 1).
+    r"""Return :math:`K^{(L)}_{relu}` of the cosine (Zandieh et al. 2021, Definition 1).
 
     .. math::
 
@@ -29,7 +29,7 @@ def relu_ntk(t: Any, depth: int) -> Any:
 
 
 def relu_ntk_slope(t: FloatArray, depth: int) -> FloatArray:
-    """The derivative of `relu_ntk`: its recursion by the chain rule, with κ₁' = κ₀."""
+    """Return the derivative of `relu_ntk`: its recursion by the chain rule, with κ₁' = κ₀."""
     sigma, tangent = t, t
     sigma_slope, tangent_slope = np.ones_like(t), np.ones_like(t)
     for _ in range(depth):
@@ -42,7 +42,7 @@ def relu_ntk_slope(t: FloatArray, depth: int) -> FloatArray:
 
 @lru_cache(maxsize=16)
 def _of_depth(depth: int) -> ScalarFunction:
-    """One and the same function for one depth, so that its series is found once."""
+    """Return one and the same function for one depth, so that its series is found once."""
     return partial(relu_ntk, depth=depth)
 
 

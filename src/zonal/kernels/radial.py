@@ -45,7 +45,7 @@ class TaylorRadial:
             return np.exp(self.log_weights + power * log_radii - decay)
 
     def derivative(self, radii: FloatArray) -> FloatArray:
-        """h'(t) = exp(w - decay t²) (p t^{p-1} - 2 decay t^{p+1}), with p = ℓ + 2i."""
+        """Return h'(t) = exp(w - decay t²) (p t^{p-1} - 2 decay t^{p+1}), with p = ℓ + 2i."""
         n_degrees, n_radial = self.log_weights.shape
         power = np.arange(n_degrees)[:, None] + 2 * np.arange(n_radial)
         t = np.asarray(radii, dtype=np.float64)[:, None, None]
@@ -75,7 +75,7 @@ class PowerRadial:
         return (np.power(radii, self.power)[:, None] * self.root_coefficients)[:, :, None]
 
     def derivative(self, radii: FloatArray) -> FloatArray:
-        """h'(t) = √c p t^{p-1}."""
+        """Return h'(t) = √c p t^{p-1}."""
         slopes = self.power * np.power(np.asarray(radii, dtype=np.float64), max(self.power - 1, 0))
         return (slopes[:, None] * self.root_coefficients)[:, :, None]
 
@@ -102,7 +102,7 @@ class StackedRadial:
         return self._joined([np.asarray(part(radii)) for part in self.parts])
 
     def derivative(self, radii: FloatArray) -> FloatArray:
-        """The derivatives of all parts."""
+        """Return the derivatives of all parts."""
         return self._joined([radial_derivative(part, radii) for part in self.parts])
 
     def _joined(self, blocks: list[FloatArray]) -> FloatArray:
@@ -112,7 +112,7 @@ class StackedRadial:
 
 
 def radial_derivative(radial: Radial, radii: FloatArray) -> FloatArray:
-    """The derivative of radial functions at radii: [n, max_degree + 1, n_radial]."""
+    """Return the derivative of radial functions at radii: [n, max_degree + 1, n_radial]."""
     derivative = getattr(radial, "derivative", None)
     if derivative is None:
         raise NotImplementedError(

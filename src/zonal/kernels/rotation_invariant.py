@@ -7,7 +7,8 @@ import numpy as np
 
 from .._typing import Array, FloatArray
 from .._validation import row_norms
-from .base import Kernel, cosines
+from .base import Kernel
+from .points import cosines
 from .terms import NumericTerm, Term
 
 __all__ = ["RotationInvariant"]
@@ -55,12 +56,12 @@ class RotationInvariant(Kernel):
             )
 
     def terms(self) -> list[Term]:
-        """The kernel itself."""
+        """Return the kernel itself."""
         self.check()
         return [NumericTerm(self.profile, slow=True, name=repr(self))]
 
     def profile(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> FloatArray:
-        """The user's function, on arrays broadcast to one shape, and its values checked."""
+        """Return the user's function, on arrays broadcast to one shape, and its values checked."""
         self.check()
         r, s, cos = np.broadcast_arrays(
             *(np.asarray(argument, dtype=np.float64) for argument in (r, s, cos))
@@ -83,12 +84,14 @@ class RotationInvariant(Kernel):
             )
         return values
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return the user's function at all pairs of rows."""
         norm_x = row_norms(rows)
         norm_y = norm_x if others is None else row_norms(others)
         values = self.profile(norm_x[:, None], norm_y, cosines(rows, others))
         return values.astype(rows.dtype, copy=False)
 
-    def _diag(self, norms: FloatArray) -> FloatArray:
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return the user's function where both points are one."""
         # A row of zeros has no angle; its cosine counts as zero, as in the matrix.
         return self.profile(norms, norms, (norms > 0).astype(np.float64))

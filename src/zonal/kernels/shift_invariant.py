@@ -18,7 +18,8 @@ from .._validation import check_positive, row_norms
 from ..engines.distances import DIRECT_COLUMNS, direct_distances
 from ..rows.threads import map_rows
 from .bandwidth import median_distance
-from .base import Kernel, as_rows
+from .base import Kernel
+from .points import as_rows
 from .slopes import Slopes
 
 __all__ = ["ShiftInvariantKernel", "accurate_distances"]
@@ -100,10 +101,12 @@ class ShiftInvariantKernel(Kernel):
         self.check()
         return np.asarray(self._of_distance(_distance(r, s, cos) / self.one_scale()))
 
-    def _slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+    def slopes(self, r: FloatArray, s: FloatArray, cos: FloatArray) -> Slopes:
+        """Return the gradient, along the difference of the points."""
         return self._along_difference(self._slope(_distance(r, s, cos) / self.one_scale()))
 
-    def _slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+    def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
+        """Return the gradients at all pairs of rows."""
         distances = accurate_distances(rows, others)
         distances /= float(self._scale)
         return self._along_difference(self._slope(distances))
@@ -153,10 +156,11 @@ class ShiftInvariantKernel(Kernel):
             return (rows @ sp.diags_array(1 / scales)).astype(rows.dtype)
         return (rows / scales).astype(rows.dtype)
 
-    def _matrix(self, rows: Any, others: Any) -> Array:
+    def matrix(self, rows: Any, others: Any) -> Array:
+        """Return f of all distances."""
         if self._is_per_column:
             others = None if others is None else self._scaled(others)
-            return self._unit()._matrix(self._scaled(rows), others)
+            return self._unit().matrix(self._scaled(rows), others)
         right, scale = rows if others is None else others, float(self._scale)
         dtype = np.result_type(rows.dtype, right.dtype)
         if not (_is_direct(rows, scale) and _is_direct(right, scale)):
@@ -179,7 +183,8 @@ class ShiftInvariantKernel(Kernel):
         distances /= float(self._scale)
         return self._of_distance(distances)
 
-    def _diag(self, norms: FloatArray) -> FloatArray:
+    def diagonal(self, norms: FloatArray) -> FloatArray:
+        """Return ones: f(0) = 1."""
         return np.ones_like(norms)
 
 

@@ -40,15 +40,15 @@ class Slopes:
         return Slopes(self.a + other.a, self.b + other.b)
 
     def __mul__(self, factor: Any) -> "Slopes":
-        """Every gradient times a number of its own."""
+        """Multiply every gradient by a number of its own."""
         return Slopes(self.a * factor, self.b * factor)
 
     def gradients(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        """All gradients, for rows [n, d] and [m, d]: [n, m, d]."""
+        """Return all gradients, for rows [n, d] and [m, d]: [n, m, d]."""
         return self.a[:, :, None] * X[:, None, :] + self.b[:, :, None] * Y
 
     def contract(self, X: FloatArray, coef: FloatArray, weighted: FloatArray) -> FloatArray:
-        """Sums of the gradients over y, with coefficients [m, t]: [n, t, d].
+        """Return sums of the gradients over y, with coefficients [m, t]: [n, t, d].
 
         Parameters
         ----------
@@ -64,23 +64,23 @@ class Slopes:
 
 
 def weighted_rows(coef: FloatArray, Y: FloatArray) -> FloatArray:
-    """Products c_{j,t} y_j of coefficients [m, t] and rows [m, d]: [m, t * d]."""
+    """Return products c_{j,t} y_j of coefficients [m, t] and rows [m, d]: [m, t * d]."""
     return (coef[:, :, None] * Y[:, None, :]).reshape(len(Y), -1)
 
 
 def dense(rows: Any) -> FloatArray:
-    """Rows as a dense array in float64: gradients have no zeros to spare."""
+    """Return rows as a dense array in float64: gradients have no zeros to spare."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
 
 
 def inverse(values: FloatArray) -> FloatArray:
-    """1 / values, zero for zero."""
+    """Return 1 / values, zero for zero."""
     values = np.asarray(values, dtype=np.float64)
     return np.divide(1.0, values, out=np.zeros_like(values), where=values != 0)
 
 
 def check_coef(coef: Any, n_columns: int, what: str) -> FloatArray:
-    """Coefficients as a finite array [n_columns, t]; one vector counts as t = 1."""
+    """Check coefficients, and return them as [n_columns, t]; one vector counts as t = 1."""
     values = np.asarray(coef, dtype=np.float64)
     if values.ndim not in (1, 2) or len(values) != n_columns or not np.isfinite(values).all():
         raise ValueError(
@@ -91,7 +91,7 @@ def check_coef(coef: Any, n_columns: int, what: str) -> FloatArray:
 
 
 def complex_step(kappa: ScalarFunction, t: FloatArray, owner: str) -> FloatArray:
-    """κ'(t) = Im κ(t + ih) / h: no difference is taken, so that h may be tiny and no digit is lost.
+    """Return κ'(t) = Im κ(t + ih) / h, which takes no difference and so loses no digit.
 
     Parameters
     ----------

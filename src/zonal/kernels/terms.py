@@ -65,15 +65,15 @@ class Term(Protocol):
         ...
 
     def total(self, radii: FloatArray) -> FloatArray:
-        """k(x, x) at the radii [n]."""
+        """Return k(x, x) at the radii [n]."""
         ...
 
     def radial(self, dim: int, max_degree: int, n_radial: int) -> Any:
-        """The radial functions h_ℓ up to a degree and an order."""
+        """Return the radial functions h_ℓ up to a degree and an order."""
         ...
 
     def scaled(self, factor: float) -> Self:
-        """The term times a positive number."""
+        """Return the term times a positive number."""
         ...
 
 
@@ -206,7 +206,7 @@ class HomogeneousTerm:
     degree_limit = None
 
     def values(self, cos: Array) -> Array:
-        """Factor · κ(cos)."""
+        """Return factor · κ(cos)."""
         return self.factor * np.broadcast_to(np.asarray(self.kappa(cos)), cos.shape)
 
     def total(self, radii: FloatArray) -> FloatArray:
@@ -217,7 +217,7 @@ class HomogeneousTerm:
         return PowerRadial(np.sqrt(self.series(dim, max_degree)), self.power)
 
     def series(self, dim: int, max_degree: int) -> FloatArray:
-        """Gegenbauer coefficients c_0, …, c_q ≥ 0 of κ in dimension d, as far as they are known."""
+        """Return the Gegenbauer coefficients c_0, …, c_q ≥ 0 of κ that are known."""
         taylor = _disc_taylor(self.kappa) if dim > QUADRATURE_DIM else None
         if taylor is None:
             coefficients = gegenbauer_series(self.kappa, dim, max_degree)
@@ -226,7 +226,7 @@ class HomogeneousTerm:
             coefficients = _series_from_taylor(*taylor, dim, max_degree)
             log_noise = np.zeros(max_degree + 1)
         size = max(abs(float(self.values(np.ones(1))[0])) / self.factor, 1e-300)
-        # What can not be told from zero: rounding, magnified by √α in quadrature. Where even that
+        # What cannot be told from zero: rounding, magnified by √α in quadrature. Where even that
         # is a visible share of the kernel, nothing is known, not even a sign.
         noise = np.exp(np.minimum(log_noise + math.log(64 * np.finfo(float).eps * size), 700))
         known = noise <= 1e-6 * size
@@ -282,7 +282,7 @@ class FixedTerm:
     def radial(self, dim: int, max_degree: int, n_radial: int) -> StackedRadial:
         if dim != self.dim:
             raise ValueError(
-                f"A GeneralizedZonalKernel made for dim={self.dim} can not be used for dim={dim}."
+                f"A GeneralizedZonalKernel made for dim={self.dim} cannot be used for dim={dim}."
             )
         return StackedRadial((self.function,), max_degree + 1, self.factor)
 
@@ -345,7 +345,7 @@ class ScaledProfile:
 
 @lru_cache(maxsize=32)
 def _disc_taylor(kappa: ScalarFunction) -> tuple[FloatArray, FloatArray] | None:
-    """Signs and logs of the Taylor coefficients of a function on the unit disc, if it has them.
+    """Return signs and logs of a function's Taylor coefficients on the unit disc, or None.
 
     Remembered by the identity of the function, for it takes a tenth of a second.
     """
@@ -358,7 +358,7 @@ def _disc_taylor(kappa: ScalarFunction) -> tuple[FloatArray, FloatArray] | None:
 def _series_from_taylor(
     signs: FloatArray, logs: FloatArray, dim: int, max_degree: int
 ) -> FloatArray:
-    """Gegenbauer coefficients from Taylor coefficients."""
+    """Return Gegenbauer coefficients from Taylor coefficients."""
     n_radial = (len(logs) - max_degree) // 2
     power = np.arange(max_degree + 1)[:, None] + 2 * np.arange(n_radial)
     log_monomials = log_monomial_series(max_degree, n_radial, dim) + gammaln(power + 1)
@@ -366,7 +366,7 @@ def _series_from_taylor(
 
 
 def multiply(left: Term, right: Term) -> Term | None:
-    """The product of two terms, where it has a closed form: where both are of one kind."""
+    """Multiply two terms of one kind; None where the product has no closed form."""
     if isinstance(left, DotProductTerm) and isinstance(right, DotProductTerm):
         return left.times(right)
     if isinstance(left, HomogeneousTerm) and isinstance(right, HomogeneousTerm):

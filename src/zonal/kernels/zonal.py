@@ -53,7 +53,7 @@ class Zonal(HomogeneousKernel):
             )
 
     def terms(self) -> list[Term]:
-        """The kernel itself, marked slow if its series is."""
+        """Return the kernel itself, marked slow if its series is."""
         # Judged on the circle: a smooth function has no Chebyshev coefficients left there.
         tail = np.abs(gegenbauer_series(self.kappa, 2, 200))
         slow = bool(tail[150:].max() > 1e-9 * tail.max())

@@ -11,6 +11,7 @@ from numba import njit
 from scipy.optimize import minimize
 
 from .._typing import Array, FloatArray
+from ..rows.threads import ordered_map
 from .correlation import Correlation
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
@@ -23,6 +24,9 @@ __all__ = ["Evaluation", "Parameters", "Sample", "evaluate", "gradient", "maximi
 # Where parameters may go: length scales in units of the columns' standard deviations.
 LOG_SCALE = np.log(1e-4), np.log(1e3)
 LOG_NOISE = np.log(1e-8), np.log(1e4)
+# Neighbours are found anew where the last ones let the evidence of a row grow by more than this.
+SMALL_GAIN = 2e-3
+BLOCK = 2048
 LOG_RATIO = np.log(1e-6), np.log(1e6)
 
 
@@ -69,7 +73,7 @@ class Sample:
     groups : ndarray of shape (d,)
         Columns of one number share a length scale.
     targets, weight, within
-        As in `Locations`.
+        As in `Locations`, with targets of mean zero and variance one.
     judged : ndarray of shape (s,)
         The rows whose terms are summed, increasing.
     features : ndarray of shape (n, D)
@@ -96,16 +100,18 @@ class Sample:
         groups: npt.NDArray[np.intp],
         features: Array | None = None,
     ) -> "Sample":
-        """Take locations with columns in units of their spread."""
+        """Take locations with columns in units of their spread, and targets of unit variance."""
         points = (np.asarray(locations.rows, np.float64) - center) / spread
+        targets = locations.targets - locations.targets.mean(axis=0)
+        unit = targets.std(axis=0)
+        unit[unit == 0] = 1.0
         empty = np.empty((len(points), 0))
         return cls(
             points,
             groups,
-            # Sums of squares cancel where targets are far from zero.
-            locations.targets - locations.targets.mean(axis=0),
+            targets / unit,
             locations.weight,
-            locations.within,
+            locations.within / unit**2,
             np.arange(len(points), dtype=np.int32),
             empty if features is None else np.asarray(features, np.float64),
         )
@@ -113,12 +119,21 @@ class Sample:
     def __len__(self) -> int:
         return len(self.judged)
 
-    def thin(self, n_rows: int) -> "Sample":
-        """Judge by fewer rows, evenly spread over the order."""
-        if n_rows >= len(self):
-            return self
-        chosen = np.linspace(0, len(self) - 1, n_rows).astype(np.intp)
-        return replace(self, judged=self.judged[chosen])
+    def thin(self, n_rows: int, n_base: int | None = None) -> "Sample":
+        """Judge by fewer rows, evenly spread over the order, with neighbours among fewer."""
+        base = min(n_base or len(self.points), len(self.points))
+        judged = self.judged[self.judged < base]
+        if n_rows < len(judged):
+            judged = judged[np.linspace(0, len(judged) - 1, n_rows).astype(np.intp)]
+        return replace(
+            self,
+            points=self.points[:base],
+            targets=self.targets[:base],
+            weight=self.weight[:base],
+            within=self.within[:base],
+            judged=judged,
+            features=self.features[:base],
+        )
 
     def columns(self) -> FloatArray:
         """The constant, the targets and the features: [n, 1 + t + D]."""
@@ -160,8 +175,7 @@ def evaluate(
     weights, variance = compiled_weights(correlation, points, nugget, points[judged], neighbors)
     whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
     whitened = whitening.apply(sample.columns())
-    within = sample.within[judged].sum(axis=0)
-    observed = Observed(whitening.variance, sample.weight[judged], within, noise)
+    observed = Observed.of(whitening.variance, sample.weight[judged], sample.within[judged], noise)
     ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
     found = marginal(whitened.T @ whitened, n_targets, observed, ratio, sample.center)
     return Evaluation(found, whitening, whitened)
@@ -192,7 +206,7 @@ def gradient(
         pulled = whitened @ found.covariance
         by_variance += n_targets * np.einsum("ij,ij->i", whitened, pulled)
         left, right = np.hstack([left, n_targets * pulled]), np.hstack([right, sample.features])
-    by_weights = _pairs(left, right, whitening.neighbors)
+    by_weights = _pair_products(left, right, whitening.neighbors)
     by_weights /= np.sqrt(whitening.variance)[:, None]
     by_columns, by_noise = compiled_gradient(
         correlation,
@@ -208,10 +222,22 @@ def gradient(
     return np.concatenate([by_groups, [by_noise + found.by_log_noise, found.by_log_ratio]])
 
 
-@njit(nogil=True, cache=True, fastmath=True)
-def _pairs(left, right, neighbors):  # type: ignore[no-untyped-def]
-    """⟨left_i, right_j⟩ for the neighbours j of each row i: [n, m], zero for none."""
+def _pair_products(left: FloatArray, right: FloatArray, neighbors: Indices) -> FloatArray:
+    """⟨left_i, right_j⟩ for the neighbours j of each row i: [s, m], zero for none."""
     out = np.zeros(neighbors.shape)
+
+    def run(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        _pairs(left[part], right, neighbors[part], out[part])
+
+    for _ in ordered_map(run, range(0, len(out), BLOCK)):
+        pass
+    return out
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _pairs(left, right, neighbors, out):  # type: ignore[no-untyped-def]
+    """IN: all but the last, for a block of rows. OUT: products for each neighbour."""
     for i in range(len(neighbors)):
         for k in range(neighbors.shape[1]):
             j = neighbors[i, k]
@@ -220,7 +246,6 @@ def _pairs(left, right, neighbors):  # type: ignore[no-untyped-def]
                 for c in range(left.shape[1]):
                     total += left[i, c] * right[j, c]
                 out[i, k] = total
-    return out
 
 
 def maximize(
@@ -230,32 +255,57 @@ def maximize(
     free: npt.NDArray[np.bool_],
     n_neighbors: int,
     n_iterations: int,
+    n_searches: int = 1,
 ) -> tuple[Parameters, float]:
-    """Climb from one start with the neighbours of that start.
+    """Climb from one start, with neighbours found anew now and then.
 
     Parameters
     ----------
     free : ndarray of shape (n_groups + 2,)
         Which entries of `Parameters.vector` may change.
-    n_neighbors, n_iterations : int
-        m, and the most iterations of L-BFGS.
+    n_neighbors : int
+        m.
+    n_iterations : int
+        The most iterations of L-BFGS with the same neighbours.
+    n_searches : int, default=1
+        How often neighbours are found at most; fewer times where it makes no difference.
 
     Returns
     -------
     parameters : Parameters
     log_evidence : float
     """
-    neighbors = sample.neighbors(start, n_neighbors)
+    best, value = start, -np.inf
+    for _ in range(n_searches):
+        neighbors = sample.neighbors(best, n_neighbors)
+        best, value, gain = _climb(sample, correlation, best, free, neighbors, n_iterations)
+        if gain < SMALL_GAIN * len(sample):
+            break
+    return best, value
+
+
+def _climb(
+    sample: Sample,
+    correlation: Correlation,
+    start: Parameters,
+    free: npt.NDArray[np.bool_],
+    neighbors: Indices,
+    n_iterations: int,
+) -> tuple[Parameters, float, float]:
+    """Climb with the same neighbours: where to, how high, and from how much lower."""
     whole = start.vector()
+    values: list[float] = []
 
     def loss(vector: FloatArray) -> tuple[float, FloatArray]:
         parameters = Parameters.of_vector(_insert(whole, free, vector))
         at = evaluate(sample, correlation, parameters, neighbors)
+        values.append(at.found.log_evidence)
         slope = gradient(sample, correlation, parameters, at)
         return -at.found.log_evidence / len(sample), -slope[free] / len(sample)
 
     if not free.any():
-        return start, -loss(whole[free])[0] * len(sample)
+        loss(whole[free])
+        return start, values[0], 0.0
     bounds = [LOG_SCALE] * len(start.log_scales) + [LOG_NOISE, LOG_RATIO]
     result = minimize(
         loss,
@@ -263,10 +313,11 @@ def maximize(
         jac=True,
         method="L-BFGS-B",
         bounds=[bound for bound, is_free in zip(bounds, free, strict=True) if is_free],
-        options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-5, "maxls": 10},
+        options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
     )
     best = Parameters.of_vector(_insert(whole, free, result.x))
-    return best, -float(result.fun) * len(sample)
+    value = -float(result.fun) * len(sample)
+    return best, value, value - values[0]
 
 
 def _insert(whole: FloatArray, free: npt.NDArray[np.bool_], part: FloatArray) -> FloatArray:

@@ -18,29 +18,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array, FloatArray
+from ..rows.threads import ordered_map
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
 from .process import LocalProcess
-from .whitening import Whitening
+from .whitening import Block, Whitening
 
-__all__ = ["Joint", "fit_joint", "whitened_gram"]
+__all__ = ["Features", "Joint", "fit_joint", "no_features", "whitened_gram"]
 
+#: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
 
-BLOCK = 4096
+BLOCK = 8192
+
+
+def no_features(rows: Array) -> FloatArray:
+    """Return features of no columns, for a process with a constant mean."""
+    return np.empty((len(rows), 0))
 
 
 @dataclass(frozen=True)
 class Joint:
-    """A fitted joint model.
+    """A fitted joint model; the features themselves are kept elsewhere.
 
     Attributes
     ----------
     process : LocalProcess
         The local part, with its rows.
-    features : callable
-        Maps rows [k, d] to features [k, D].
     found : Marginal
         Mean, coefficients, scale, their covariance and the log evidence.
     residual : ndarray of shape (n, t)
@@ -48,39 +53,50 @@ class Joint:
     """
 
     process: LocalProcess
-    features: Features
     found: Marginal
     residual: FloatArray
 
-    def predict(self, X: Array, return_std: bool = False) -> tuple[FloatArray, FloatArray | None]:
+    def predict(
+        self, X: Array, features: Features = no_features, return_std: bool = False
+    ) -> tuple[FloatArray, FloatArray | None]:
         """Predict targets [q, t], and standard deviations [q, t] without noise if asked for."""
         mean = np.empty((len(X), self.residual.shape[1]))
         variance = np.empty(len(X))
         for start in range(0, len(X), BLOCK):
             part = slice(start, start + BLOCK)
-            mean[part], variance[part] = self._predict_block(X[part], return_std)
+            mean[part], variance[part] = self._predict_block(X[part], features, return_std)
         return mean, np.sqrt(variance[:, None] * self.found.scale) if return_std else None
 
-    def _predict_block(self, X: Array, with_variance: bool) -> tuple[FloatArray, FloatArray]:
+    def _predict_block(
+        self, X: Array, features: Features, with_variance: bool
+    ) -> tuple[FloatArray, FloatArray]:
         neighbors, weights, variance = self.process.at(X)
-        own = np.asarray(self.features(X), np.float64)
+        own = np.asarray(features(X), np.float64)
         mean = self.found.mean + own @ self.found.coef
         mean += np.einsum("ij,ijt->it", weights, self.residual[neighbors])
         if with_variance:
-            support, where = np.unique(neighbors, return_inverse=True)
-            near = np.asarray(self.features(self.process.rows[support]), np.float64)
-            local: Indices = where.reshape(neighbors.shape).astype(np.int32)
-            rows = np.arange(len(near), len(near) + len(own), dtype=np.int32)
-            contrast = Whitening(rows, local, weights, np.ones(len(own)))
-            rest = 1 - weights.sum(axis=1)
-            variance = variance + self.found.variance(contrast.apply(np.vstack([near, own])), rest)
+            variance = variance + self._variance_of_mean(features, own, neighbors, weights)
         return mean, variance
+
+    def _variance_of_mean(
+        self, features: Features, own: FloatArray, neighbors: Indices, weights: FloatArray
+    ) -> FloatArray:
+        """Return what the uncertainty of μ and β adds to the variance, over σ²: [q]."""
+        rest = 1 - weights.sum(axis=1)
+        if not own.shape[1]:
+            return self.found.variance(own, rest)
+        support, where = np.unique(neighbors, return_inverse=True)
+        near = np.asarray(features(self.process.rows[support]), np.float64)
+        local: Indices = where.reshape(neighbors.shape).astype(np.int32)
+        rows = np.arange(len(near), len(near) + len(own), dtype=np.int32)
+        contrast = Whitening(rows, local, weights, np.ones(len(own)))
+        return self.found.variance(contrast.apply(np.vstack([near, own])), rest)
 
 
 def whitened_gram(
     whitening: Whitening, locations: Locations, features: Features, points: FloatArray
 ) -> FloatArray:
-    """Sums of products of the whitened constant, targets and features, block by block.
+    """Return sums of products of the whitened constant, targets and features.
 
     Parameters
     ----------
@@ -88,8 +104,8 @@ def whitened_gram(
     locations : Locations
         The rows and their targets.
     features : callable
-        Maps rows [k, d] to features [k, D]. It is called with the rows of a block and all their
-        neighbours: about twice as many rows in all as there are.
+        Maps rows [k, d] to features [k, D]. It is called, in several threads, with the rows of a
+        block and all their neighbours: about twice as many rows in all as there are.
     points : ndarray of shape (n, d)
         Where the rows are, for blocks whose rows are close to each other.
 
@@ -97,23 +113,29 @@ def whitened_gram(
     -------
     ndarray of shape (1 + t + D, 1 + t + D)
     """
-    gram: FloatArray | None = None
-    for block in whitening.blocks(BLOCK, points):
-        Z = features(locations.rows[block.support])
+
+    def products(block: Block) -> Array:
+        Z = np.asarray(features(locations.rows[block.support]))
         columns = [np.ones(len(Z), Z.dtype), locations.targets[block.support].astype(Z.dtype), Z]
         whitened = block.apply(np.column_stack(columns))
-        part = (whitened.T @ whitened).astype(np.float64)
-        gram = part if gram is None else gram + part
+        return np.asarray(whitened.T @ whitened)
+
+    gram: FloatArray | None = None
+    # In the order of the blocks, so that the number of threads does not change the sums.
+    for part in ordered_map(products, whitening.blocks(BLOCK, points)):
+        gram = part.astype(np.float64) if gram is None else gram + part
     assert gram is not None
     return gram
 
 
 def fit_joint(
     locations: Locations,
-    features: Features,
     process: LocalProcess,
-    ratio: float,
+    features: Features = no_features,
+    ratio: float = 1.0,
+    *,
     n_neighbors: int | None = None,
+    judged: Indices | None = None,
 ) -> Joint:
     """Solve for β, μ and σ², given the parameters.
 
@@ -121,23 +143,32 @@ def fit_joint(
     ----------
     locations : Locations
         Rows, and targets that are about zero.
-    features : callable
-        Maps rows [k, d] to features [k, D].
     process : LocalProcess
         The local part, with the number of neighbours for predictions.
+    features : callable
+        Maps rows [k, d] to features [k, D].
     ratio : float
         τ, the variance of β over that of the process.
     n_neighbors : int, optional
         Neighbours in the fit, by default as many as in predictions.
+    judged : ndarray of int32, optional
+        The rows whose whitened columns are summed, increasing, by default all. Fewer give an
+        estimate; the log evidence is that of all rows in any case.
     """
-    whitening = process.whitening(n_neighbors=n_neighbors)
+    whitening = process.whitening(judged, n_neighbors)
     gram = whitened_gram(whitening, locations, features, process.points)
-    observed = Observed(
-        whitening.variance, locations.weight, locations.within.sum(axis=0), process.noise
+    rows = whitening.rows
+    observed = Observed.of(
+        whitening.variance, locations.weight[rows], locations.within[rows], process.noise
     )
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
+    found = found.times(len(locations) / len(rows))
     residual = locations.targets - found.mean
-    for start in range(0, len(residual), BLOCK):
-        part = slice(start, start + BLOCK)
-        residual[part] -= features(locations.rows[part]) @ found.coef
-    return Joint(process, features, found, residual)
+
+    def explain(part: slice) -> None:
+        residual[part] -= np.asarray(features(locations.rows[part])) @ found.coef
+
+    slices = [slice(start, start + BLOCK) for start in range(0, len(residual), BLOCK)]
+    for _ in ordered_map(explain, slices if len(found.coef) else []):
+        pass
+    return Joint(process, found, residual)

@@ -8,7 +8,9 @@ and S the weighted sum of squares about the mean ȳ, observations with noise var
     \log p(y_1, \dots \mid u) = \log \mathcal N(\bar y;\, u, \eta / W) - \tfrac12 \log W
     - \tfrac{W - 1}{2} \log(2 \pi \eta) - \frac{S}{2 \eta},
 
-so that nothing is lost, and a row of weight 2 counts as the row twice.
+so that nothing is lost. Where S = 0 all but the first term are left out: rows that agree in
+everything are copies or weights, not proof that there is no noise, which is what the density would
+take them for. So a row of weight 2 and the row twice are the same: one observation of variance η/2.
 """
 
 from dataclasses import dataclass
@@ -20,6 +22,9 @@ from .._typing import Array, FloatArray
 from ..rows import row_hash
 
 __all__ = ["Locations", "locate"]
+
+# What is left of equal numbers when their mean is subtracted, squared.
+ROUNDING = 1e-28
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ def locate(X: Array, Y: Array, weight: FloatArray | None = None, seed: int = 0) 
     if len(starts) < len(rows):
         squares = weights[:, None] * (targets - mean[group]) ** 2
         within = np.add.reduceat(squares, starts, axis=0)
+        within[within <= ROUNDING * total[:, None] * mean**2] = 0.0
     else:
         mean, within = targets, np.zeros_like(targets)
     index = np.full(len(X), -1, np.intp)

@@ -12,19 +12,22 @@ the scale is :math:`\sigma^2 = (Q + S/\eta)/N` and
     -2 \log p(y) = N \log(2 \pi \sigma^2) + N + \sum_i \log v_i + \log|\tau A|
     + \sum_i [\log W_i + (W_i - 1) \log \eta],
 
-where S and the last terms belong to repeated rows (see `locations`) and N = ΣW. Without noise
-repeated rows are their mean, and N is the number of locations. Each target has its own μ, β and
-σ²; the log evidences add up.
+where S and the last sum, which is over the locations with S > 0, belong to repeated rows (see
+`locations`), and N is the number of observations: W of those locations and one of the others.
+Without noise repeated rows are their mean. Each target has its own μ, β and σ²; the log evidences
+add up.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._typing import FloatArray
 
 __all__ = ["Marginal", "Observed", "marginal"]
+
+SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -33,44 +36,48 @@ class Observed:
 
     Attributes
     ----------
-    variance : ndarray of shape (n,)
-        v.
-    weight : ndarray of shape (n,)
-        W.
+    total : float
+        N, the number of observations.
+    repeats : float
+        Σ(W - 1) of the locations where observations differ.
+    log_determinant : float
+        Σ log v, and Σ log W of those locations.
     within : ndarray of shape (t,)
-        S, summed over locations.
+        ΣS.
     noise : float
         η.
     """
 
-    variance: FloatArray
-    weight: FloatArray
+    total: float
+    repeats: float
+    log_determinant: float
     within: FloatArray
     noise: float
 
-    @property
-    def total(self) -> float:
-        """N, the number of observations."""
-        return float(self.weight.sum()) if self.noise > 0 else float(len(self.weight))
+    @classmethod
+    def of(
+        cls, variance: FloatArray, weight: FloatArray, within: FloatArray, noise: float
+    ) -> "Observed":
+        """Sum over locations: v [n], W [n] and S [n, t]."""
+        n_rows, log_variance = float(len(variance)), float(np.log(variance).sum())
+        if noise == 0:
+            return cls(n_rows, 0.0, log_variance, np.zeros(within.shape[1]), noise)
+        differ = weight[within.any(axis=1)]
+        repeats = float(np.maximum(differ - 1, 0.0).sum())
+        log_weight = float(np.log(differ).sum())
+        return cls(n_rows + repeats, repeats, log_variance + log_weight, within.sum(axis=0), noise)
 
     def squares(self) -> FloatArray:
         """S/η, what repeated rows add to Q."""
-        return self.within / self.noise if self.noise > 0 else np.zeros_like(self.within)
+        return self.within / self.noise if self.noise > 0 else self.within
 
-    def log_determinant(self) -> float:
-        """Σ log v and the terms of repeated rows."""
-        value = float(np.log(self.variance).sum())
-        if self.noise > 0:
-            value += float(np.log(self.weight).sum())
-            value += float((self.weight - 1).sum()) * math.log(self.noise)
-        return value
+    def log_constant(self) -> float:
+        """All of -2 log p that depends neither on the targets nor on the scale."""
+        return self.log_determinant + (self.repeats * math.log(self.noise) if self.noise else 0.0)
 
     def by_log_noise(self, scale: FloatArray) -> float:
         """The derivative of the log evidence with respect to log η in terms of repeated rows."""
-        if self.noise == 0:
-            return 0.0
-        repeats = float((self.weight - 1).sum())
-        return float(0.5 * (self.squares() / scale - repeats).sum())
+        return float(0.5 * (self.squares() / scale - self.repeats).sum())
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,10 @@ class Marginal:
     covariance: FloatArray
     by_log_noise: float
     by_log_ratio: float
+
+    def times(self, share: float) -> "Marginal":
+        """Return the log evidence of so many times as many rows; nothing else changes."""
+        return replace(self, log_evidence=share * self.log_evidence)
 
     def variance(self, features: FloatArray, rest: FloatArray) -> FloatArray:
         """Variance over σ² of c μ + ζᵀβ, for rows ζ [q, D] and c [q]: shape (q,)."""
@@ -144,9 +155,9 @@ def marginal(
     centred = np.diag(gram)[y] - mean * (2 * gram[0, y] - gram[0, 0] * mean)
     squares = np.maximum(centred - (cross * coef).sum(axis=0), 0.0) + observed.squares()
     # Constant targets have no scale: anything small keeps the logarithm finite.
-    scale = np.maximum(squares / observed.total, 1e-30 * (1.0 + np.abs(mean)) ** 2)
+    scale = np.maximum(squares / observed.total, SMALLEST)
     value = observed.total * (np.log(2 * math.pi * scale) + 1).sum()
-    value += n_targets * (observed.log_determinant() + log_determinant)
+    value += n_targets * (observed.log_constant() + log_determinant)
     explained = width - np.trace(covariance) / ratio
     by_log_ratio = 0.5 * float(((coef**2).sum(axis=0) / ratio / scale - explained).sum())
     by_log_noise = observed.by_log_noise(scale)

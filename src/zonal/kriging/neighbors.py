@@ -14,8 +14,8 @@ __all__ = ["Nearest", "earlier_neighbors"]
 
 Indices = npt.NDArray[np.int32]
 
-#: With more columns than this, distances to all rows are faster than a tree.
-TREE_COLUMNS = 15
+#: With more effective columns than this, distances to all rows are faster than a tree.
+TREE_COLUMNS = 9
 LEAF_SIZE = 32
 # Rows at a time in a product of matrices: distances to all rows stay below 64 MB.
 BLOCK_NUMBERS = 1 << 23
@@ -36,7 +36,7 @@ class Nearest:
     def __init__(self, points: FloatArray) -> None:
         self.points = points
         self._tree: cKDTree | None = None
-        if points.shape[1] <= TREE_COLUMNS:
+        if effective_columns(points) <= TREE_COLUMNS:
             self._tree = cKDTree(points, leafsize=LEAF_SIZE)
         else:
             self._half_squares = 0.5 * np.einsum("ij,ij->i", points, points)
@@ -70,6 +70,19 @@ class Nearest:
         found = np.argpartition(keys, n_neighbors - 1, axis=1)[:, :n_neighbors]
         order = np.argsort(np.take_along_axis(keys, found, axis=1), axis=1, kind="stable")
         return np.take_along_axis(found, order, axis=1).astype(np.int32)
+
+
+def effective_columns(points: FloatArray) -> float:
+    """How many directions the points spread over: (Σλ)² / Σλ² of their covariance's eigenvalues.
+
+    A tree is slow in many directions, not in many columns: some hardly vary in units of their
+    length scales, or follow from others.
+    """
+    if points.shape[1] <= TREE_COLUMNS:
+        return points.shape[1]
+    covariance = np.cov(points, rowvar=False, bias=True)
+    squares = float((covariance**2).sum())
+    return float(np.trace(covariance)) ** 2 / squares if squares > 0 else 1.0
 
 
 def earlier_neighbors(points: FloatArray, n_neighbors: int, rows: Indices | None = None) -> Indices:

@@ -35,6 +35,7 @@ class LocalProcess:
         self, rows: Array, weight: FloatArray, kernel: Kernel, noise: float, n_neighbors: int
     ) -> None:
         self.rows = rows
+        self.weight = weight
         self.kernel = kernel
         self.noise = noise
         self.n_neighbors = n_neighbors
@@ -91,4 +92,9 @@ class LocalProcess:
         return compiled_weights(self._correlation, self.points, self.nugget, points, neighbors)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_nearest": None}  # found again when it is needed
+        """Return the rows and the parameters; the rest is found again."""
+        names = ("rows", "weight", "kernel", "noise", "n_neighbors")
+        return {name: self.__dict__[name] for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]

@@ -13,6 +13,7 @@ any kernel, and what the loop is tested against.
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,13 @@ from ..rows.threads import ordered_map
 from .correlation import Correlation, correlate, slopes
 from .neighbors import Indices
 
-__all__ = ["compiled_gradient", "compiled_weights", "reference_weights"]
+__all__ = [
+    "compiled_gradient",
+    "compiled_weights",
+    "local_matrices",
+    "reference_weights",
+    "solve_matrices",
+]
 
 #: Variances below this share of k(x, x) are rounding.
 FLOOR = 1e-12
@@ -129,76 +136,75 @@ def compiled_gradient(
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _squares(points: FloatArray, query: FloatArray, members: Indices, local: Array, out: Array):  # type: ignore[no-untyped-def]
-    """ρ² between the members and the query in the last place: row a has b = a + 1, …, m."""
+def _squares(points, query, members, local, out):  # type: ignore[no-untyped-def]
+    """ρ² between the members and the query in the last place: row a has b = 0, …, a - 1."""
     m, d = len(members), points.shape[1]
     for c in range(d):
         for j in range(m):
             local[c, j] = points[members[j], c]
         local[c, m] = query[c]
     first = 0
-    for a in range(m):
-        width = m - a
-        part = out[first : first + width]
+    for a in range(1, m + 1):
+        part = out[first : first + a]
         part[:] = 0.0
         for c in range(d):
-            x = local[c, a]
-            for j in range(width):
-                difference = local[c, a + 1 + j] - x
-                part[j] += difference * difference
-        first += width
+            column, x = local[c], local[c, a]
+            for b in range(a):
+                difference = column[b] - x
+                part[b] += difference * difference
+        first += a
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _factor(values: FloatArray, nugget: FloatArray, members: Indices, upper: FloatArray) -> float:
-    """The factor UᵀU of the matrix of members and query; returns the last pivot, v.
+def _factor(values, nugget, members, lower):  # type: ignore[no-untyped-def]
+    """The factor L of the matrix of members and query, 1/L_aa on its diagonal; returns v.
 
-    Right-looking, so that the inner loop runs over neighbours in memory without a sum. A pivot
-    that is rounding makes its row zero.
+    The last row is what the weights are solved from, and its pivot is v. A pivot that is rounding
+    counts as infinite: the inverse is zero.
     """
     m, first = len(members), 0
-    for a in range(m):
-        upper[a, a] = 1.0 + nugget[members[a]]
-        for j in range(m - a):
-            upper[a, a + 1 + j] = values[first + j]
-        first += m - a
-    upper[m, m] = 1.0
-    for k in range(m):
-        pivot = upper[k, k]
-        if pivot <= FLOOR:
-            for j in range(k, m + 1):
-                upper[k, j] = 0.0
-            continue
-        root = 1.0 / math.sqrt(pivot)
-        for j in range(k, m + 1):
-            upper[k, j] *= root
-        for i in range(k + 1, m + 1):
-            factor = upper[k, i]
-            for j in range(i, m + 1):
-                upper[i, j] -= factor * upper[k, j]
-    return max(upper[m, m], FLOOR)
+    for a in range(m + 1):
+        row = lower[a]
+        for b in range(a):
+            other, total = lower[b], values[first + b]
+            for k in range(b):
+                total -= row[k] * other[k]
+            row[b] = total * other[b]
+        first += a
+        pivot = 1.0
+        if a < m:
+            pivot += nugget[members[a]]
+        for k in range(a):
+            pivot -= row[k] * row[k]
+        if a == m:
+            return max(pivot, FLOOR)
+        row[a] = 1.0 / math.sqrt(pivot) if pivot > FLOOR else 0.0
+    return 1.0
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _back(upper: FloatArray, m: int, x: FloatArray) -> None:
-    """Solve U x = x in place."""
+def _back(lower, m, x):  # type: ignore[no-untyped-def]
+    """Solve Lᵀ x = x in place."""
     for k in range(m - 1, -1, -1):
-        x[k] = x[k] / upper[k, k] if upper[k, k] > 0.0 else 0.0
+        row = lower[k]
+        x[k] *= row[k]
         for i in range(k):
-            x[i] -= upper[i, k] * x[k]
+            x[i] -= row[i] * x[k]
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _forward(upper: FloatArray, m: int, x: FloatArray) -> None:
-    """Solve Uᵀ x = x in place."""
+def _forward(lower, m, x):  # type: ignore[no-untyped-def]
+    """Solve L x = x in place."""
     for k in range(m):
-        x[k] = x[k] / upper[k, k] if upper[k, k] > 0.0 else 0.0
-        for i in range(k + 1, m):
-            x[i] -= upper[k, i] * x[k]
+        row, total = lower[k], x[k]
+        for i in range(k):
+            total -= row[i] * x[i]
+        x[k] = total * row[k]
 
 
 @njit(nogil=True, cache=True)
-def _count(neighbors: Indices) -> int:
+def _count(neighbors):  # type: ignore[no-untyped-def]
+    """The number of neighbours before the first -1."""
     for j in range(len(neighbors)):
         if neighbors[j] < 0:
             return j
@@ -209,17 +215,18 @@ def _count(neighbors: Indices) -> int:
 def _weights(family, shape, points, nugget, queries, neighbors, weights, variance):  # type: ignore[no-untyped-def]
     """IN: all but the last two, for a block of queries. OUT: weights, variance."""
     most, d = neighbors.shape[1], points.shape[1]
-    local, upper = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
-    squares = np.empty(most * (most + 1) // 2)
+    local, lower = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
+    n_pairs = most * (most + 1) // 2
+    squares, values, scratch = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
     for q in range(len(queries)):
         m = _count(neighbors[q])
-        members, values = neighbors[q, :m], squares[: m * (m + 1) // 2]
-        _squares(points, queries[q], members, local, values)
-        correlate(family, shape, values, values)
-        variance[q] = _factor(values, nugget, members, upper)
+        members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
+        _squares(points, queries[q], members, local, squares)
+        correlate(family, shape, squares[:n_pairs], scratch, values)
+        variance[q] = _factor(values, nugget, members, lower)
         for j in range(m):
-            weights[q, j] = upper[j, m]
-        _back(upper, m, weights[q])
+            weights[q, j] = lower[m, j]
+        _back(lower, m, weights[q])
 
 
 @njit(nogil=True, cache=True)
@@ -228,46 +235,46 @@ def _gradient(  # type: ignore[no-untyped-def]
 ):
     """IN: all but the last, for a block of rows. OUT: sums are added to `out`."""
     most, d = neighbors.shape[1], points.shape[1]
-    local, upper = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
-    squares, values = np.empty(most * (most + 1) // 2), np.empty(most * (most + 1) // 2)
+    local, lower = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
+    n_pairs = most * (most + 1) // 2
+    squares, values, scratch = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
     left, right = np.empty(most + 1), np.empty(most + 1)
     for i in range(len(neighbors)):
         m = _count(neighbors[i])
         members, n_pairs = neighbors[i, :m], m * (m + 1) // 2
         _squares(points, points[rows[i]], members, local, squares)
-        correlate(family, shape, squares[:n_pairs], values[:n_pairs])
-        _factor(values, nugget, members, upper)
+        correlate(family, shape, squares[:n_pairs], scratch, values)
+        _factor(values, nugget, members, lower)
         for j in range(m):
             left[j], right[j] = by_weights[i, j], -weights[i, j]
-        _forward(upper, m, left)
-        _back(upper, m, left)
+        _forward(lower, m, left)
+        _back(lower, m, left)
         left[m], right[m] = 0.0, 1.0
         for j in range(m + 1):
             left[j] += by_variance[i] * right[j]
         for j in range(m):
             out[d] += left[j] * right[j] * nugget[members[j]]
         out[d] += by_variance[i] * nugget[rows[i]]
-        slopes(family, shape, squares[:n_pairs], values[:n_pairs], values[:n_pairs])
-        _add_pairs(local, values, left, right, m, out)
+        slopes(family, shape, squares[:n_pairs], values, scratch)
+        _add_pairs(local, scratch, left, right, m, out)
 
 
 @njit(nogil=True, cache=True, fastmath=True)
 def _add_pairs(local, slope, left, right, m, out):  # type: ignore[no-untyped-def]
-    """Add Σ_{a<b} (l_a r_b + l_b r_a) times -f'(ρ)/ρ δ_c², for each column c."""
+    """Add Σ_{b<a} (l_a r_b + l_b r_a) times -f'(ρ)/ρ δ_c², for each column c."""
     first = 0
-    for a in range(m):
-        width = m - a
-        part = slope[first : first + width]
-        for j in range(width):
-            b = a + 1 + j
-            part[j] *= -(left[a] * right[b] + left[b] * right[a])
+    for a in range(1, m + 1):
+        part = slope[first : first + a]
+        left_a, right_a = left[a], right[a]
+        for b in range(a):
+            part[b] *= left_a * right[b] + left[b] * right_a
         for c in range(len(local)):
-            x, total = local[c, a], 0.0
-            for j in range(width):
-                difference = local[c, a + 1 + j] - x
-                total += part[j] * difference * difference
-            out[c] += total
-        first += width
+            column, x, total = local[c], local[c, a], 0.0
+            for b in range(a):
+                difference = column[b] - x
+                total += part[b] * difference * difference
+            out[c] -= total
+        first += a
 
 
 def reference_weights(
@@ -292,23 +299,35 @@ def reference_weights(
     weights, variance
         As there; `variance` starts from k(q, q).
     """
-    weights, variance = np.zeros(neighbors.shape), np.empty(len(queries))
-    prior = np.asarray(kernel.diag(queries), np.float64) if len(queries) else variance
-    for q in range(len(queries)):
-        members = neighbors[q][neighbors[q] >= 0]
-        near = np.vstack([rows[members], queries[q : q + 1]]).astype(np.float64)
-        matrix = np.asarray(kernel(near))
-        matrix[np.arange(len(members)), np.arange(len(members))] += nugget[members]
-        weights[q, : len(members)], variance[q] = _krige(matrix, float(prior[q]))
+    return solve_matrices(local_matrices(kernel, rows, queries, neighbors), nugget, neighbors)
+
+
+def local_matrices(
+    kernel: Kernel, rows: Array, queries: Array, neighbors: Indices
+) -> Iterator[FloatArray]:
+    """The kernel matrices of the neighbours of each query, with the query in the last place."""
+    for query, near in zip(queries, neighbors, strict=True):
+        yield np.asarray(kernel(np.vstack([rows[near[near >= 0]], query]).astype(np.float64)))
+
+
+def solve_matrices(
+    matrices: Iterable[FloatArray], nugget: FloatArray, neighbors: Indices
+) -> tuple[FloatArray, FloatArray]:
+    """Weights and variances from `local_matrices`."""
+    weights, variance = np.zeros(neighbors.shape), np.empty(len(neighbors))
+    for q, matrix in enumerate(matrices):
+        m = len(matrix) - 1
+        weights[q, :m], variance[q] = _krige(matrix, nugget[neighbors[q, :m]])
     return weights, variance
 
 
-def _krige(matrix: FloatArray, prior: float) -> tuple[FloatArray, float]:
+def _krige(matrix: FloatArray, nugget: FloatArray) -> tuple[FloatArray, float]:
     """Weights and variance of the last of some points, by Cholesky without what is rounding."""
-    m = len(matrix) - 1
-    floor = FLOOR * max(float(np.diag(matrix).max(initial=0.0)), prior, np.finfo(float).tiny)
-    lower, kept = _independent(matrix[:m, :m], floor)
-    weights: Any = np.zeros(m)
+    m, prior = len(nugget), float(matrix[-1, -1])
+    system = matrix[:m, :m] + np.diag(nugget)
+    floor = FLOOR * max(float(np.diag(matrix).max()), float(np.finfo(float).tiny))
+    lower, kept = _independent(system, floor)
+    weights = np.zeros(m)
     whitened = np.linalg.solve(lower, matrix[kept, m])
     weights[kept] = np.linalg.solve(lower.T, whitened)
     return weights, max(prior - float(whitened @ whitened), floor)

@@ -81,11 +81,7 @@ class Learner(BaseEstimator):
         self._reset()
         try:
             self._check_parameters()
-            source: Source
-            if checkpoint is None and not is_many(X):
-                source = ArraySource(self._checked(Block(X, y, weight), first=True))
-            else:
-                source = source_of(X, y, weight)
+            source = self._open(X, y, weight, resumable=checkpoint is not None)
             run = None if checkpoint is None else Run(checkpoint, self)
             if run is None or not run.started:
                 self._begin(source)
@@ -96,6 +92,12 @@ class Learner(BaseEstimator):
         if run is not None:
             run.finish()
         return self
+
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
+        """Return the source of the rows; blocks can be resumed, an array cannot."""
+        if not resumable and not is_many(X):
+            return ArraySource(self._checked(Block(X, y, weight), first=True))
+        return source_of(X, y, weight)
 
     def _begin(self, source: Source) -> None:
         """Survey the rows and learn from the sample."""

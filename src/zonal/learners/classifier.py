@@ -133,6 +133,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
         classes
         """
+        self._check_gradient()
         coef = self._solution.coef
         X = self._check_rows(X, reset=False)
         if len(self.classes_) > 2:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..features.automatic import automatic_features
+from ..features.default import default_features
 from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
 from ..moments import Moments
@@ -67,7 +67,7 @@ class FeatureLearner(Learner):
             chosen = None if targets is None else self._chosen(X, y, weight, targets, n_rows)
             if chosen is not None:
                 return chosen
-            own = automatic_features(self.budget)
+            own = default_features(self.budget)
         elif hasattr(features, "fit") and hasattr(features, "transform"):
             own = clone(features)
         else:
@@ -155,7 +155,11 @@ class MomentLearner(FeatureLearner):
         sample = survey.sample
         Y = self._targets(sample.y, _num_samples(sample.X))
         self._learn_features(survey, Y if Y.shape[1] else None)
-        self._shift_ = start_of_moments(FeatureSpace(self.features_, 0), sample.X, Y)
+        self._start_sums(sample.X, Y)
+
+    def _start_sums(self, X: Any, Y: Array) -> None:
+        """Learn the number of columns, and what moments are taken about."""
+        self._shift_ = start_of_moments(FeatureSpace(self.features_, 0), X, Y)
         self.n_columns_ = len(self._shift_) - Y.shape[1]
 
     def _sums(self, block: Block) -> list[Moments]:

@@ -12,16 +12,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..kernels import Kernel, as_kernel
-from ..kriging.locations import Locations, locate
-from ..kriging.marginal import Observed, marginal
-from ..kriging.process import LocalProcess
-from ..kriging.search import find_parameters
+from ..rows import Block
+from .local_solution import LocalSolution, solve_local
 
 __all__ = ["NeighborKriging"]
-
-# Mean, scale and evidence of more rows than this come from the terms of so many of them.
-JUDGED_ROWS = 150_000
-BLOCK = 1 << 16
 
 
 class NeighborKriging(RegressorMixin, BaseEstimator):
@@ -124,7 +118,9 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, which share the kernel and the noise ratio.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights; a row of weight 2 counts as the row twice.
+            Weights; a row of weight 2 is the same as the row twice, and both are one observation
+            with half the variance of noise. Rows at one place whose targets differ count as
+            several observations.
 
         Returns
         -------
@@ -138,18 +134,46 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         weight = self._check_weight(X, sample_weight)
         kernel = self._given_kernel(X, weight)
         Y = np.asarray(y, np.float64).reshape(len(y), -1)
-        self._single = np.ndim(y) == 1
-        locations = locate(X, Y, weight, self._seed())
-        found = find_parameters(
-            locations, kernel, noise, n_neighbors=min(24, self.n_neighbors), verbose=self.verbose
+        self._single_ = np.ndim(y) == 1
+        solution = solve_local(
+            Block(X, Y, weight),
+            None,
+            None,
+            kernel=kernel,
+            noise=noise,
+            n_neighbors=int(self.n_neighbors),
+            seed=self._seed(),
+            verbose=self.verbose,
         )
-        self.kernel_: Kernel = found.kernel
-        self.noise_ = found.noise
-        self.n_neighbors_ = min(int(self.n_neighbors), len(locations))
-        self._process = LocalProcess(
-            locations.rows, locations.weight, self.kernel_, self.noise_, self.n_neighbors_
-        )
-        self._solve(locations)
+        return self._take(solution)
+
+    @classmethod
+    def of(cls, solution: LocalSolution, single: bool) -> Self:
+        """Return the local part of a model, fitted to what its features leave.
+
+        Parameters
+        ----------
+        solution : LocalSolution
+            Of the whole model.
+        single : bool
+            Whether there is one target, and predictions have one axis.
+        """
+        part = cls(solution.found.kernel, solution.joint.process.n_neighbors)
+        part._single_ = single
+        part.n_features_in_ = solution.joint.process.rows.shape[1]
+        return part._take(solution.without_features())
+
+    def _take(self, solution: LocalSolution) -> Self:
+        """Take over what was found."""
+        joint = solution.joint
+        self._solution_ = solution
+        self.kernel_: Kernel = solution.found.kernel
+        self.noise_ = solution.found.noise
+        self.n_neighbors_ = joint.process.n_neighbors
+        self.log_evidence_ = joint.found.log_evidence
+        mean, scale = solution.intercept, joint.found.scale
+        self.mean_ = float(mean[0]) if self._single_ else mean
+        self.scale_ = float(scale[0]) if self._single_ else scale
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -171,52 +195,16 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        mean = np.empty((len(X), self._targets.shape[1]), X.dtype)
-        variance = np.empty((len(X), 1))
-        for start in range(0, len(X), BLOCK):
-            rows = slice(start, start + BLOCK)
-            neighbors, weights, conditional = self._process.at(X[rows])
-            mean[rows] = self._predict_mean(neighbors, weights)
-            rest = 1 - weights.sum(axis=1)
-            variance[rows, 0] = conditional + rest**2 * self._mean_variance
-        if self._single:
-            mean = mean[:, 0]
-        if not return_std:
-            return mean
-        std = np.sqrt(variance * np.atleast_1d(self.scale_)).astype(X.dtype)
-        return mean, std[:, 0] if self._single else std
-
-    def _predict_mean(self, neighbors: Array, weights: FloatArray) -> FloatArray:
-        """μ + Σ_j b_j (y_j - μ), for all targets."""
-        middle = np.atleast_1d(self.mean_)
-        return middle + np.einsum("ij,ijt->it", weights, self._targets[neighbors] - middle)
-
-    def _solve(self, locations: Locations) -> None:
-        """Mean, scale and log evidence from all rows, or from many where there are too many."""
-        n_rows = len(locations)
-        judged = None
-        if n_rows > JUDGED_ROWS:
-            judged = np.linspace(0, n_rows - 1, JUDGED_ROWS).astype(np.int32)
-        whitening = self._process.whitening(judged)
-        middle = np.average(locations.targets, axis=0, weights=locations.weight)
-        columns = np.column_stack([np.ones(n_rows), locations.targets - middle])
-        whitened = whitening.apply(columns)
-        within = locations.within[whitening.rows].sum(axis=0)
-        weight = locations.weight[whitening.rows]
-        observed = Observed(whitening.variance, weight, within, self.noise_)
-        found = marginal(whitened.T @ whitened, len(middle), observed)
-        share = n_rows / len(whitened)
-        self.log_evidence_ = share * found.log_evidence
-        mean = middle + found.mean
-        self.mean_ = float(mean[0]) if self._single else mean
-        self.scale_ = float(found.scale[0]) if self._single else found.scale
-        self._mean_variance = found.mean_variance / share
-        self._targets = locations.targets
+        parts = self._solution_.predict(X, None, return_std)
+        found = [part[:, 0] if self._single_ else part for part in parts if part is not None]
+        return tuple(found) if return_std else found[0]
 
     def _given_kernel(self, X: Array, weight: FloatArray | None) -> Kernel | None:
         if isinstance(self.kernel, str) and self.kernel == "auto":
             return None
-        return as_kernel(self.kernel).resolve(X, weight)
+        kernel = as_kernel(self.kernel).resolve(X, weight)
+        kernel(X[:1])  # length scales of another number of columns are an error here
+        return kernel
 
     def _check_noise(self) -> float | None:
         if isinstance(self.noise, str) and self.noise == "auto":

@@ -15,8 +15,10 @@ from ..moments.held_out import HeldOut, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
+from ..selection import trials
 from .checkpoint import Run
-from .feature_learner import MomentLearner
+from .local_learner import LocalLearner
+from .local_solution import LocalSolution
 from .ridge_posterior import RidgePosterior
 from .targets import check_numbers
 
@@ -26,7 +28,7 @@ __all__ = ["KernelRidge", "RidgeLearner"]
 GROUP_BYTES = 1 << 30
 
 
-class RidgeLearner(MomentLearner):
+class RidgeLearner(LocalLearner):
     """Ridge regression from moments: what the regressor and the classifier share."""
 
     def __init__(
@@ -37,6 +39,7 @@ class RidgeLearner(MomentLearner):
         alphas: npt.ArrayLike | None = None,
         cv: Any = 2,
         fit_intercept: bool = True,
+        local: Any = "auto",
         budget: int = 1024,
         random_state: Any = None,
         verbose: bool = False,
@@ -46,6 +49,7 @@ class RidgeLearner(MomentLearner):
         self.alphas = alphas
         self.cv = cv
         self.fit_intercept = fit_intercept
+        self.local = local
         self.budget = budget
         self.random_state = random_state
         self.verbose = verbose
@@ -55,6 +59,7 @@ class RidgeLearner(MomentLearner):
         number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
         if not ((name and self.alpha == "cv") or (number and 0 <= float(self.alpha) < np.inf)):
             raise ValueError(f"alpha={self.alpha!r} must be 'cv' or a number of at least 0.")
+        super()._check_parameters()
 
     def _learn(self, survey: Survey) -> None:
         self._plan_: Splits | None = None
@@ -68,6 +73,9 @@ class RidgeLearner(MomentLearner):
 
     def _sums(self, block: Block) -> list[Moments]:
         """Sum the moments of the rows of each fold, or of each group of a splitter's rows."""
+        if self._is_local_:
+            kept: list[Moments] = super()._sums(block)
+            return kept
         plan = self._plan_
         if plan is not None:
             if self._too_many(plan):
@@ -80,16 +88,17 @@ class RidgeLearner(MomentLearner):
         return self._grouped_sums(block, labels, n_folds)
 
     def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
-        if len(left) != len(right):
+        if not self._is_local_ and len(left) != len(right):
             raise ValueError(
                 f"The model holds {len(left)} folds of rows, but alpha={self.alpha!r} and "
                 f"cv={self.cv!r} now ask for {len(right)}: fit it again."
             )
-        return super()._merge(left, right)
+        merged: list[Moments] = super()._merge(left, right)
+        return merged
 
     def _reduce(self, source: Source, resume: Run | None) -> None:
         plan = self._plan_
-        if plan is None:
+        if plan is None or self._is_local_:
             super()._reduce(source, resume)
             return
         groups = self._walk(source, "_sums", self._merge)
@@ -130,8 +139,18 @@ class RidgeLearner(MomentLearner):
             "use fit for splitters and index pairs, or a number as alpha."
         )
 
-    def _solve(self, sums: list[Moments]) -> Solution:
+    def _judging_splits(self, counting: npt.NDArray[np.intp]) -> list[trials.Split] | None:
+        if self._plan_ is None:
+            return None
+        return trials.splits_of(self._plan_, counting)
+
+    def _given_alpha(self) -> float | None:
+        return None if self.alpha == "cv" else float(self.alpha)
+
+    def _solve(self, sums: Any) -> Any:
         self._check_parameters()
+        if self._is_local_:
+            return super()._solve(sums)
         total = Moments.merged(sums)
         if self.alpha != "cv":
             return solve(total, float(self.alpha), self.fit_intercept)
@@ -165,7 +184,9 @@ class RidgeLearner(MomentLearner):
 
     def _scores(self, X: Any) -> Array:
         """Return Z β + β₀ for rows: [n, n_targets]."""
-        solution: Solution = self._solution
+        solution = self._solution
+        if isinstance(solution, LocalSolution):
+            return self._predict_local(X)[0]
         X = self._check_rows(X, reset=False)
         form = self._space.narrow(_num_samples(X))
         coef = form.coefficients(solution.coef)
@@ -308,12 +329,14 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         std : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Only if `return_std`.
         """
-        scores = self._scores(X)
-        mean = scores[:, 0] if self._single_ else scores
-        if not return_std:
-            return mean
-        std = self._posterior().std(self._space, self._check_rows(X, reset=False))
-        return mean, std[:, 0] if self._single_ else std
+        if return_std and isinstance(self._solution, LocalSolution):
+            mean, std = self._predict_local(X, return_std=True)
+        else:
+            mean, std = self._scores(X), None
+            if return_std:
+                std = self._posterior().std(self._space, self._check_rows(X, reset=False))
+        parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
+        return tuple(parts) if return_std else parts[0]
 
     def _posterior(self) -> RidgePosterior:
         """Return the posterior of the coefficients, found once from the moments."""
@@ -348,6 +371,7 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         >>> bool(np.abs(model.gradient(X) - np.cos(X)).max() < 0.01)
         True
         """
+        self._check_gradient()
         gradient = self._space.gradient(self._check_rows(X, reset=False), self._solution.coef)
         return gradient[:, 0] if self._single_ else gradient
 

@@ -5,6 +5,7 @@ from .gegenbauer import (
     gegenbauer_table,
     harmonic_dimension,
     log_harmonic_dimensions,
+    n_harmonics,
     orthonormal_table,
     recurrence,
 )
@@ -15,7 +16,7 @@ from .series import (
     log_taylor_coefficients,
     taylor_coefficients,
 )
-from .sphere import random_rotation, uniform_sphere
+from .sphere import random_rotation, to_sphere, uniform_sphere
 
 __all__ = [
     "gauss_gegenbauer",
@@ -26,9 +27,11 @@ __all__ = [
     "log_harmonic_dimensions",
     "log_monomial_series",
     "log_taylor_coefficients",
+    "n_harmonics",
     "orthonormal_table",
     "random_rotation",
     "recurrence",
     "taylor_coefficients",
+    "to_sphere",
     "uniform_sphere",
 ]

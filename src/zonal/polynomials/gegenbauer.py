@@ -27,6 +27,7 @@ __all__ = [
     "gegenbauer_table",
     "harmonic_dimension",
     "log_harmonic_dimensions",
+    "n_harmonics",
     "orthonormal_table",
     "recurrence",
 ]
@@ -55,7 +56,7 @@ def check_degree(degree: int, dim: float) -> int:
 
 
 def harmonic_dimension(degree: npt.ArrayLike, dim: int) -> Any:
-    r"""Dimension of the spherical harmonics of one degree, the paper's α_{ℓ,d}.
+    r"""Return the dimension of the spherical harmonics of one degree, the paper's α_{ℓ,d}.
 
     .. math:: \alpha_{\ell,d} = \binom{d+\ell-1}{\ell} - \binom{d+\ell-3}{\ell-2}
 
@@ -97,7 +98,7 @@ def _harmonic_dimension(degree: int, dim: int) -> int:
 
 
 def log_harmonic_dimensions(max_degree: int, dim: float) -> FloatArray:
-    """Logarithms of α_{0,d}, …, α_{q,d}, which overflow themselves when d is large.
+    """Return logarithms of α_{0,d}, …, α_{q,d}, which overflow themselves when d is large.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def log_harmonic_dimensions(max_degree: int, dim: float) -> FloatArray:
 
 
 def recurrence(max_degree: int, dim: float) -> tuple[FloatArray, FloatArray]:
-    """Coefficients a, b of P_{ℓ+1} = a_ℓ t P_ℓ - b_ℓ P_{ℓ-1}, for ℓ = 0, …, max_degree.
+    """Return a, b of P_{ℓ+1} = a_ℓ t P_ℓ - b_ℓ P_{ℓ-1}, for ℓ = 0, …, max_degree.
 
     Returns
     -------
@@ -202,7 +203,7 @@ def orthonormal_table(max_degree: int, dim: int, t: npt.ArrayLike) -> FloatArray
 
 
 def gegenbauer(degree: int, dim: float, t: npt.ArrayLike) -> Array:
-    r"""Gegenbauer polynomial of one degree, the paper's P_d^ℓ(t), equal to 1 at t = 1.
+    r"""Evaluate the Gegenbauer polynomial P_d^ℓ(t) of one degree, equal to 1 at t = 1.
 
     .. math::
 
@@ -241,3 +242,9 @@ def gegenbauer(degree: int, dim: float, t: npt.ArrayLike) -> Array:
     for ell in range(degree):
         previous, current = current, a[ell] * points * current - b[ell] * previous
     return current
+
+
+def n_harmonics(max_degree: int, dim: int) -> float:
+    """Return the number of spherical harmonics up to a degree (infinity where it overflows)."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(log_harmonic_dimensions(max_degree, dim)).sum())

@@ -69,7 +69,7 @@ class HarmonicProgram:
 
     @classmethod
     def of(cls, dim: int, counts: npt.ArrayLike) -> Self:
-        """The program for at least `counts[ℓ]` columns of degree ℓ, or all where there are fewer.
+        """Return the program for at least `counts[ℓ]` columns of degree ℓ, or all if fewer.
 
         A column needs those of lower degrees that it is made of, so that the program may compute
         more than was asked for.
@@ -106,7 +106,7 @@ class HarmonicProgram:
 
 
 def spherical_harmonics(max_degree: int, X: npt.ArrayLike) -> list[FloatArray]:
-    r"""All real orthonormal spherical harmonics up to a degree, at unit vectors.
+    r"""Evaluate all real orthonormal spherical harmonics up to a degree, at unit vectors.
 
     They are orthonormal with respect to the uniform *probability* on the sphere, so that
 
@@ -224,12 +224,12 @@ def solid_harmonics_gradient(
 
 @lru_cache(maxsize=8)
 def full_program(max_degree: int, dim: int) -> HarmonicProgram:
-    """The program of all harmonics up to a degree."""
+    """Return the program of all harmonics up to a degree."""
     return HarmonicProgram.of(dim, np.full(max_degree + 1, np.iinfo(np.int64).max // 4))
 
 
 def _sizes(max_degree: int, dim: int, limit: int) -> npt.NDArray[np.int64]:
-    """α_{ℓ,j} for j up to d, cut at a limit so that nothing overflows: [d + 1, q + 1]."""
+    """Return α_{ℓ,j} for j up to d, cut at a limit so that nothing overflows: [d + 1, q + 1]."""
     sizes = np.zeros((dim + 1, max_degree + 1), np.int64)
     sizes[2] = 2
     sizes[2:, 0] = 1
@@ -240,13 +240,13 @@ def _sizes(max_degree: int, dim: int, limit: int) -> npt.NDArray[np.int64]:
 
 
 def _b(n: npt.NDArray[np.int64], weight: FloatArray) -> FloatArray:
-    """b_n of the orthonormal Gegenbauer polynomials of weight λ ≥ ½."""
+    """Return b_n of the orthonormal Gegenbauer polynomials of weight λ ≥ ½."""
     square = n * (n + 2 * weight - 1) / (4 * (n + weight) * np.maximum(n + weight - 1, 0.5))
     return np.sqrt(np.maximum(square, 0.0))
 
 
 def _seed(j: int, degree: int) -> float:
-    """The constant of a harmonic of j - 1 dimensions as one of j: E[ρ_{j-1}^{2ℓ}]^{-1/2}."""
+    """Return the constant of a harmonic of j - 1 dimensions in j: E[ρ_{j-1}^{2ℓ}]^{-1/2}."""
     log_moment = (gammaln((j - 1) / 2 + degree) - gammaln((j - 1) / 2) + gammaln(j / 2)) - gammaln(
         j / 2 + degree
     )

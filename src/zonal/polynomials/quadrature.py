@@ -22,7 +22,7 @@ __all__ = ["gauss_gegenbauer"]
 
 @lru_cache(maxsize=64)
 def gauss_gegenbauer(n_nodes: int, dim: int) -> tuple[FloatArray, FloatArray]:
-    r"""Nodes and weights, exact for polynomials of degree 2 n_nodes - 1.
+    r"""Return nodes and weights, exact for polynomials of degree 2 n_nodes - 1.
 
     SciPy's ``roots_jacobi`` does the same for moderate d but returns NaN from about d = 1,000
     on: its weights are not normalised and underflow. Here the nodes are the eigenvalues of the

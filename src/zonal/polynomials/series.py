@@ -33,7 +33,7 @@ DEFAULT_NODES = 1000
 def gegenbauer_series(
     kappa: ScalarFunction, dim: float, max_degree: int, n_nodes: int | None = None
 ) -> FloatArray:
-    r"""Coefficients c_0, …, c_q of κ in Gegenbauer polynomials of dimension d.
+    r"""Return coefficients c_0, …, c_q of κ in Gegenbauer polynomials of dimension d.
 
     .. math::
 
@@ -85,7 +85,7 @@ def gegenbauer_series(
 
 
 def log_monomial_series(max_degree: int, n_radial: int, dim: int) -> FloatArray:
-    r"""Logarithm of the coefficient of :math:`P_d^\ell` in :math:`t^{\ell+2i} / (\ell+2i)!`.
+    r"""Return the log coefficient of :math:`P_d^\ell` in :math:`t^{\ell+2i} / (\ell+2i)!`.
 
     The paper's coefficient, simplified by
     :math:`\Gamma(i+\frac12) / (\sqrt\pi (2i)!) = 1 / (4^i i!)`:
@@ -114,7 +114,7 @@ def log_monomial_series(max_degree: int, n_radial: int, dim: int) -> FloatArray:
 def taylor_coefficients(
     kappa: ScalarFunction, n_terms: int, radii: Sequence[float] | None = None
 ) -> FloatArray:
-    r"""Taylor coefficients of an analytic function at zero, by Cauchy's integral.
+    r"""Find Taylor coefficients of an analytic function at zero, by Cauchy's integral.
 
     .. math::
 
@@ -154,7 +154,7 @@ def taylor_coefficients(
 def log_taylor_coefficients(
     kappa: ScalarFunction, n_terms: int, radii: Sequence[float] | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Signs (-1, 0, 1) and logarithms of Taylor coefficients, which may underflow themselves.
+    """Return signs (-1, 0, 1) and logarithms of Taylor coefficients.
 
     Parameters and method as for `taylor_coefficients`.
 
@@ -207,7 +207,7 @@ def _n_points(n_terms: int) -> int:
 
 
 def disc_radius(n_terms: int) -> float:
-    """The largest circle on which any bounded analytic function of the unit disc is resolved."""
+    """Return the largest circle that resolves any bounded analytic function of the disc."""
     return math.exp(math.log(1e-17) / (_n_points(n_terms) / 4))
 
 
@@ -218,7 +218,7 @@ def _evaluate(kappa: ScalarFunction, points: Array) -> Array:
             return np.broadcast_to(kappa(points), points.shape)
         except (TypeError, np.exceptions.ComplexWarning) as error:
             raise TypeError(
-                f"kappa can not be evaluated at complex numbers ({error}), which finding its "
+                f"kappa cannot be evaluated at complex numbers ({error}), which finding its "
                 "Taylor coefficients needs. Write it with NumPy functions, or give the "
                 "coefficients yourself."
             ) from error

@@ -42,6 +42,10 @@ class ArraySource:
         sample = Sample(np.arange(n_rows), *block.parts)
         return Survey(n_rows, len(counting), sample, classes, whole=True)
 
+    def hold(self, limit: int) -> Block | None:
+        """Return the block: it is in memory already."""
+        return self.block
+
     def reduce(
         self,
         function: Callable[[Block], Result],

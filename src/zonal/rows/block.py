@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _num_samples
 
-__all__ = ["Block", "as_blocks", "concatenate", "only_rows", "recut", "take"]
+__all__ = ["Block", "as_blocks", "concatenate", "join", "only_rows", "recut", "take"]
 
 # Rows of an array or a memory map that are looked at together.
 ARRAY_ROWS = 1 << 16
@@ -101,17 +101,18 @@ def recut(blocks: Iterator[Block], n_rows: int) -> Iterator[Block]:
         held += len(block)
         if held < n_rows:
             continue
-        whole = _join(waiting)
+        whole = join(waiting)
         full = held - held % n_rows
         for first in range(0, full, n_rows):
             yield whole.rows(slice(first, first + n_rows))
         waiting = [whole.rows(slice(full, held))] if full < held else []
         held -= full
     if waiting:
-        yield _join(waiting)
+        yield join(waiting)
 
 
-def _join(blocks: list[Block]) -> Block:
+def join(blocks: list[Block]) -> Block:
+    """Return consecutive blocks as one."""
     columns = zip(*(block.parts for block in blocks), strict=True)
     X, y, weight = (concatenate(list(parts)) for parts in columns)
     return Block(X, y, weight, blocks[0].start)

@@ -8,10 +8,11 @@ import numba
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from .block import Block
+from .block import Block, join
 from .cluster import explained, require_dask
 from .dask_blocks import row_blocks
 from .hashing import LEARN_ROWS
+from .kept import n_bytes
 from .shipping import Shipped
 from .source import Resume
 from .survey import Survey, survey_block
@@ -74,6 +75,23 @@ class DaskSource:
             )
         result: Survey = found
         return result
+
+    def hold(self, limit: int) -> Block | None:
+        """Gather all rows here, if they take no more bytes than `limit`."""
+        import dask
+
+        self._count()
+        assert self._lengths is not None
+        full = [number for number, length in enumerate(self._lengths) if length]
+        if not full:
+            return None
+        with explained():
+            first = dask.compute(self._parts[full[0]])[0]
+            a_row = n_bytes(Block(*first)) / self._lengths[full[0]]
+            if a_row * sum(self._lengths) > limit:
+                return None
+            parts = dask.compute([self._parts[number] for number in full])[0]
+        return join([Block(*part) for part in parts])
 
     def reduce(
         self,

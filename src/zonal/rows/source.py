@@ -35,6 +35,9 @@ class Source(Protocol):
     def survey(self, labels: bool = False) -> Survey:
         """Count the rows and draw the sample that is learnt from; collect the labels if asked."""
 
+    def hold(self, limit: int) -> Block | None:
+        """Return all rows in memory as one block, or None if they take more bytes than that."""
+
     def reduce(
         self,
         function: Callable[[Block], Result],

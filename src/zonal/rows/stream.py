@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from .block import Block, as_blocks, recut
+from .block import Block, as_blocks, join, recut
 from .hashing import LEARN_ROWS, row_hash
+from .kept import n_bytes
 from .progress import progress
 from .source import Resume
 from .survey import Survey, survey_block
@@ -44,6 +45,20 @@ class StreamSource:
         if found is None:
             raise ValueError("X has 0 rows; at least one is needed: the stream yielded no blocks.")
         return found
+
+    def hold(self, limit: int) -> Block | None:
+        """Read all rows into memory, as long as they take no more bytes than `limit`."""
+        kept: list[Block] = []
+        total = 0
+        blocks = self._blocks()
+        for block in blocks:
+            kept.append(block)
+            total += n_bytes(block)
+            if total > limit:
+                if self.once:  # what was read is walked over again before the rest
+                    self._head = kept + self._head
+                return None
+        return join(kept) if kept else None
 
     def reduce(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._validation import is_sparse
 from ..features import (
     FourierFeatures,
     GegenbauerFeatures,
@@ -14,7 +15,6 @@ from ..features import (
     NystroemFeatures,
     ProductFeatures,
 )
-from ..features.learned import is_sparse
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
 from ..polynomials import harmonic_dimension
 

@@ -9,7 +9,7 @@ n rows under the law :math:`e(n) = e_\infty + c/n`,
 .. math:: e(n) = e(m) - (e(m/2) - e(m)) \left(1 - \frac m n\right).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,29 +37,37 @@ class Pilot:
     weights : ndarray of shape (n,)
     n_rows : int
         The number of rows of the whole data.
+    held_out : ndarray of bool, of shape (n,), or None
+        The rows that errors are measured on; None: a third, by a hash of their numbers.
     """
 
     rows: Any
     targets: FloatArray
     weights: FloatArray
     n_rows: int
+    held_out: npt.NDArray[np.bool_] | None = None
 
     def with_rows(self, rows: Any) -> "Pilot":
-        """The same pilot in other coordinates."""
-        return Pilot(rows, self.targets, self.weights, self.n_rows)
+        """Return the same pilot in other coordinates."""
+        return replace(self, rows=rows)
 
     def part(self, n_pilot: int) -> "Pilot":
-        """Fewer rows, spread evenly over the pilot."""
+        """Return fewer rows, spread evenly over the pilot."""
         chosen = np.linspace(0, self.rows.shape[0] - 1, n_pilot).astype(int)
-        return Pilot(self.rows[chosen], self.targets[chosen], self.weights[chosen], self.n_rows)
+        parts = (self.rows[chosen], self.targets[chosen], self.weights[chosen])
+        held_out = None if self.held_out is None else self.held_out[chosen]
+        return Pilot(*parts, self.n_rows, held_out)
 
     @property
     def folds(self) -> npt.NDArray[np.intp]:
         """0 and 1 for the halves of the training rows, 2 for the others."""
-        return hashed_folds(0, self.rows.shape[0], 3)
+        n_pilot = self.rows.shape[0]
+        if self.held_out is None:
+            return hashed_folds(0, n_pilot, 3)
+        return np.where(self.held_out, 2, hashed_folds(0, n_pilot, 2))
 
     def error(self, features: Any, extrapolate: bool) -> float:
-        """The squared error that ridge regression on features would have on new rows.
+        """Return the squared error that ridge regression on features would have on new rows.
 
         Parameters
         ----------

@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from .._typing import FloatArray
-from ..features.learned import is_sparse
-from ..features.learned_metric import LearnedMetric
+from .._validation import is_sparse
+from ..features.columns import LearnedMetric
 from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
 from ..rows.threads import ordered_map
@@ -22,7 +22,7 @@ from .candidates import FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
 from .pilot import Pilot
 from .structure import prepare
 
-__all__ = ["MIN_ROWS", "select_features"]
+__all__ = ["MIN_ROWS", "Search", "select_features"]
 
 #: With fewer rows there is nothing to choose by: the default is used.
 MIN_ROWS = 300
@@ -47,7 +47,7 @@ def select_features(
     seed: int = 0,
     verbose: bool = False,
 ) -> tuple[Pipeline, list[dict[str, Any]]]:
-    """The features with the smallest error on a pilot sample, fitted.
+    """Find the features with the smallest error on a pilot sample, and fit them to it.
 
     Parameters
     ----------
@@ -76,37 +76,25 @@ def select_features(
         What was tried, in this order.
     """
     with config_context(transform_output="default"):
-        return _select(X, targets, weights, n_components, n_rows, y, seed, verbose)
+        step, rows, sphere = prepare(X, weights)
+        pilot = Pilot(rows, unit_variance(targets), weights, n_rows)
+        search = Search(pilot, sphere, n_components, seed, verbose)
+        best, metric = search.best_features(targets if y is None else y)
+        steps = [] if step is None else [("scale", step)]
+        if metric is not None:
+            steps.append(("metric", metric))
+        steps.append(("features", search.fitted(best)))
+        search.mark(best)
+        return Pipeline(steps), search.records
 
 
-def _select(
-    X: Any,
-    targets: FloatArray,
-    weights: FloatArray,
-    n_components: int,
-    n_rows: int,
-    y: Any,
-    seed: int,
-    verbose: bool,
-) -> tuple[Pipeline, list[dict[str, Any]]]:
-    step, rows, sphere = prepare(X, weights)
+def unit_variance(targets: FloatArray) -> FloatArray:
+    """Return targets of unit variance, whatever their units; constant ones stay."""
     spread = targets.std(axis=0)
-    pilot = Pilot(rows, targets / np.where(spread > 0, spread, 1.0), weights, n_rows)
-    search = _Search(pilot, sphere, n_components, seed, verbose)
-    best, error = search.run()
-    metric = None
-    if not is_sparse(rows) and not (sphere is not None and rows.shape[1] == 3):
-        metric, best, error = search.try_metric(best, error, targets if y is None else y)
-    best = search.refine(best, error)
-    steps: list[tuple[str, Any]] = [] if step is None else [("scale", step)]
-    if metric is not None:
-        steps.append(("metric", metric))
-    steps.append(("features", search.fitted(best)))
-    search.mark(best)
-    return Pipeline(steps), search.records
+    return np.asarray(targets / np.where(spread > 0, spread, 1.0))
 
 
-class _Search:
+class Search:
     """Trials on one pilot, with a record of each."""
 
     def __init__(
@@ -115,6 +103,7 @@ class _Search:
         self.sphere, self.n_components = sphere, n_components
         self.seed, self.verbose = seed, verbose
         self.records: list[dict[str, Any]] = []
+        self._plain = pilot
         self._use(pilot)
 
     def _use(self, pilot: Pilot) -> None:
@@ -129,8 +118,16 @@ class _Search:
             )
             self.scales = Scales(self.scales.whole, *parts)
 
-    def run(self) -> tuple[Candidate, float]:
-        """Three rounds: all kernels, the better ones, the best on every map."""
+    def best_features(self, y: Any) -> tuple[Candidate, LearnedMetric | None]:
+        """Go through all rounds; return the best candidate, and its metric if it has one."""
+        best, error = self.on_maps(self.scout())
+        metric = self.learn_metric(y)
+        if metric is not None:
+            metric, best, error = self.try_metric(metric, best, error)
+        return self.refine(best, error), metric
+
+    def scout(self) -> list[tuple[Candidate, float]]:
+        """Compare kernels on one cheap map, in two rounds; return the best three."""
         n_pilot = self.pilot.rows.shape[0]
         scout = scout_for(self.dim, self.n_components, is_sparse(self.pilot.rows))
         first = [Candidate(family, width, scout) for family in FAMILIES for width in WIDTHS]
@@ -147,7 +144,10 @@ class _Search:
         narrower = {replace(c, width=c.width / 2) for c, _ in survivors[:2]}
         second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
         half = max(self.n_components // 2, 16)
-        survivors = self._best(second, 2, half, n_pilot)[: SURVIVORS[1]]
+        return self._best(second, 2, half, n_pilot)[: SURVIVORS[1]]
+
+    def on_maps(self, survivors: list[tuple[Candidate, float]]) -> tuple[Candidate, float]:
+        """Try the best kernels on every map, at full width; return the best of all."""
         return self._on_maps([candidate for candidate, _ in survivors])[0]
 
     def refine(self, best: Candidate, error: float) -> Candidate:
@@ -180,25 +180,30 @@ class _Search:
             ranked += tried
         return sorted(ranked, key=_error)
 
-    def try_metric(
-        self, best: Candidate, error: float, y: Any
-    ) -> tuple[LearnedMetric | None, Candidate, float]:
-        """Learn a metric and see whether the best candidates are better with it."""
-        if self.dim < 2 or self.dim > MAX_METRIC_COLUMNS:
-            return None, best, error
-        plain, start = self.pilot, time.perf_counter()
+    def learn_metric(self, y: Any) -> LearnedMetric | None:
+        """Learn a metric from the training rows of the pilot; None where it is of no use."""
+        rows, sphere = self.pilot.rows, self.sphere
+        only_sphere = sphere is not None and self.dim == 3
+        if is_sparse(rows) or only_sphere or not 2 <= self.dim <= MAX_METRIC_COLUMNS:
+            return None
+        start = time.perf_counter()
         metric = LearnedMetric(random_state=self.seed)
         # Not from the rows that errors are measured on, which it would flatter.
-        training = np.flatnonzero(plain.folds < 2)
+        training = np.flatnonzero(self.pilot.folds < 2)
         metric.fit(
-            plain.rows[training],
+            rows[training],
             _safe_indexing(y, training),
-            sample_weight=plain.weights[training],
+            sample_weight=self.pilot.weights[training],
         )
         if self.verbose:
             print(f"learned metric: {time.perf_counter() - start:.2f} s")
-        if metric.best_iteration_ == 0:
-            return None, best, error
+        return metric if metric.best_iteration_ > 0 else None
+
+    def try_metric(
+        self, metric: LearnedMetric, best: Candidate, error: float
+    ) -> tuple[LearnedMetric | None, Candidate, float]:
+        """See whether the best candidates are better in a learned metric; use what is better."""
+        plain = self.pilot
         sphere, self.sphere = self.sphere, None
         self._use(plain.with_rows(metric.transform(plain.rows)))
         n_pilot = plain.rows.shape[0]
@@ -222,6 +227,16 @@ class _Search:
         features = self._features(candidate, self.n_components)
         with _quiet():
             return features.fit(self.pilot.rows, sample_weight=self.pilot.weights)
+
+    def fitted_in(self, candidate: Candidate, n_components: int, metric: Any) -> Any:
+        """Fit a candidate's map of another width to the pilot, in a metric or in plain columns."""
+        rows, weights = self._plain.rows, self._plain.weights
+        if metric is not None:
+            rows = metric.transform(rows)
+        scales = Scales(median_distance(rows, weights))
+        features = candidate.features(n_components, scales, None, rows.shape[1], self.seed)
+        with _quiet():
+            return features.fit(rows, sample_weight=weights)
 
     def _features(self, candidate: Candidate, n_components: int) -> Any:
         return candidate.features(n_components, self.scales, self.sphere, self.dim, self.seed)
@@ -262,6 +277,7 @@ class _Search:
             "metric": candidate.metric,
             "features": candidate.map,
             "columns": n_components,
+            "local": "none",
             "error": error,
             "seconds": seconds,
             "chosen": False,

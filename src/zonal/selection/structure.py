@@ -6,10 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from .._validation import norms_agree, row_norms
-from ..features.learned import is_sparse
-from ..features.scaling import Standardizer
-from ..features.sphere_encoder import SphereEncoder
+from .._validation import is_sparse, norms_agree, row_norms
+from ..features.columns import SphereEncoder, Standardizer
 
 __all__ = ["find_sphere", "prepare"]
 

@@ -52,7 +52,7 @@ def ridge_risk_bound(
     X: Any = None,
     eps: float | None = None,
 ) -> RidgeRisk:
-    r"""Bound of the risk lemma on ridge regression with features, beside the exact risks.
+    r"""Return the risk lemma's bound on ridge regression with features, and the exact risks.
 
     For labels :math:`y_i = f^*(x_i) + \nu_i` with noise of variance σ², the risk
     :math:`\mathcal{R}(f) = \mathbb{E}\, \frac1n \sum_i |f(x_i) - f^*(x_i)|^2` of ridge regression
@@ -140,7 +140,7 @@ def ridge_risk_bound(
 def _risk(
     matrix: FloatArray, truth: FloatArray, lam: float, variance: float
 ) -> tuple[float, float]:
-    """The exact risk, and f*ᵀ (K + λ)⁻¹ f*."""
+    """Return the exact risk, and f*ᵀ (K + λ)⁻¹ f*."""
     values, vectors = eigh(matrix)
     values = np.maximum(values, 0.0)
     parts = (vectors.T @ truth) ** 2
@@ -150,7 +150,7 @@ def _risk(
 
 
 def kmeans_cost(K: Any, labels: npt.ArrayLike, *, X: Any = None) -> float:
-    r"""Kernel k-means cost of a clustering.
+    r"""Return the kernel k-means cost of a clustering.
 
     .. math::
 
@@ -198,7 +198,7 @@ def kmeans_cost(K: Any, labels: npt.ArrayLike, *, X: Any = None) -> float:
 
 
 def kmeans_bound(eps: float, gamma: float = 0.0) -> float:
-    r"""Factor by which clustering the features instead of the kernel can cost more.
+    r"""Return the factor by which clustering the features instead of the kernel can cost more.
 
     If features preserve the cost of all projections of rank k within ε, a clustering C̃ of them
     that is within (1 + γ) of their best satisfies

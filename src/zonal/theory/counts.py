@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array
 from .._validation import check_count, check_positive, row_norms
 from ..kernels import Gaussian, GeneralizedZonalKernel, Kernel, as_kernel
-from ..kernels.base import as_rows
+from ..kernels.points import as_rows
 from .growth import Growth, derivative_growth, given_growth
 from .inputs import EXACT_ROWS, check_fraction, check_lam, kernel_matrix
 from .leverage import leverage_bound
@@ -34,7 +34,7 @@ def n_directions(
     *,
     random_state: Any = 0,
 ) -> int:
-    r"""Number of random directions that the main theorem asks for.
+    r"""Return the number of random directions that the main theorem asks for.
 
     .. math::
 
@@ -107,12 +107,12 @@ def n_directions(
 
 
 def _bernstein(eps: float) -> float:
-    """2 (1 + 2ε/3) / ε²: what the matrix Bernstein inequality asks for, for a bound of 1."""
+    """Return 2 (1 + 2ε/3) / ε², what the matrix Bernstein inequality asks for."""
     return 2 * (1 + 2 * eps / 3) / eps**2
 
 
 def _leading(gzk: Kernel, rows: Any, count: int, seed: int) -> tuple[Array, float]:
-    """The largest eigenvalues of K, decreasing (within one per cent for many rows), and Tr K."""
+    """Return the largest eigenvalues of K (within one per cent for many rows), and Tr K."""
     if rows.shape[0] <= EXACT_ROWS:
         values = kernel_matrix(gzk, rows, "n_directions")[1][::-1]
         return values[:count], float(values.sum())
@@ -123,7 +123,7 @@ def _leading(gzk: Kernel, rows: Any, count: int, seed: int) -> tuple[Array, floa
 
 
 def _tail(leading: Array, trace: float, rank: int) -> float:
-    """λ of the projection-cost theorem: the eigenvalues beyond the rank, summed, over the rank."""
+    """Return λ of the projection-cost theorem: the eigenvalues' sum beyond the rank, over it."""
     lam = (trace - float(leading.sum())) / rank
     if lam <= 1e-13 * float(leading[0]):
         raise ValueError(
@@ -143,7 +143,7 @@ def degree_and_order(
     *,
     growth: tuple[float, float] | None = None,
 ) -> tuple[int, int]:
-    r"""Degree q and order s at which the theorems cut the expansion of a kernel.
+    r"""Return degree q and order s at which the theorems cut the expansion of a kernel.
 
     For the Gaussian kernel, with :math:`r` = radius / bandwidth and
     :math:`L = \log\frac{n}{\varepsilon\lambda}`,
@@ -234,7 +234,7 @@ def n_features(
     s_lam: float | None = None,
     growth: tuple[float, float] | None = None,
 ) -> int:
-    r"""Number of features that the theorems on the Gaussian and dot-product kernels ask for.
+    r"""Return the number of features that the theorems on the two kernels ask for.
 
     .. math::
 

@@ -41,7 +41,7 @@ class Growth:
 
 
 def derivative_growth(kernel: Kernel) -> list[Growth]:
-    r"""Pairs (C, β) that bound the derivatives of a dot-product kernel, all of them valid.
+    r"""Return pairs (C, β) that bound the derivatives of a dot-product kernel, all of them valid.
 
     C = β = 1 in the units of the exponential kernel. For others, a range of rates β from the
     final growth on, each with the smallest C that its derivatives, found from the Taylor
@@ -72,7 +72,7 @@ def derivative_growth(kernel: Kernel) -> list[Growth]:
 
 
 def _final_slope(kernel: Kernel, degrees: Array, logs: FloatArray) -> float:
-    """The growth of the log-derivatives in the end, if it is one."""
+    """Return the growth of the log-derivatives in the end, if it is one."""
     span = degrees[-1] - degrees[0]
     marks = np.searchsorted(degrees, degrees[0] + span * np.array([0.25, 0.5]))
     edges = [*marks, len(degrees) - 1]
@@ -87,7 +87,7 @@ def _final_slope(kernel: Kernel, degrees: Array, logs: FloatArray) -> float:
 
 
 def given_growth(growth: Any, owner: str) -> Growth:
-    """C and β as the user gave them."""
+    """Check C and β that the user gave, and return them."""
     try:
         constant, rate = growth
     except (TypeError, ValueError):

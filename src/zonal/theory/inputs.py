@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from .._typing import FloatArray
 from .._validation import check_positive
 from ..kernels import Kernel, as_kernel
-from ..kernels.base import as_rows
+from ..kernels.points import as_rows
 
 __all__ = [
     "EXACT_ROWS",
@@ -27,12 +27,12 @@ EXACT_ROWS = 4000
 
 
 def check_lam(lam: Any, owner: str) -> float:
-    """λ as a positive float."""
+    """Check λ, and return it as a positive float."""
     return check_positive("lam", lam, owner, extra=": it is the ridge that is added to K")
 
 
 def check_fraction(name: str, value: Any, owner: str) -> float:
-    """ε or δ as a float strictly between zero and one."""
+    """Check ε or δ, and return it as a float strictly between zero and one."""
     number = check_positive(name, value, owner, extra=" below 1")
     if number >= 1:
         raise ValueError(f"{name}={value!r} of {owner} must lie strictly between 0 and 1.")
@@ -40,7 +40,7 @@ def check_fraction(name: str, value: Any, owner: str) -> float:
 
 
 def check_radii(radii: Any, owner: str) -> FloatArray:
-    """Norms of rows as a float64 vector."""
+    """Check norms of rows, and return them as a float64 vector."""
     norms = np.atleast_1d(np.asarray(radii, dtype=np.float64))
     if norms.ndim != 1 or not norms.size or not (np.isfinite(norms) & (norms >= 0)).all():
         raise ValueError(
@@ -51,7 +51,7 @@ def check_radii(radii: Any, owner: str) -> FloatArray:
 
 
 def as_kernel_and_rows(kernel: Any, X: Any, owner: str) -> tuple[Kernel, Any]:
-    """The kernel, with everything learnt from the rows resolved, and the rows."""
+    """Return the kernel, with everything learnt from the rows resolved, and the rows."""
     if X is None:
         raise ValueError(
             f"{owner} was given the kernel {kernel!r} but no rows: pass them as X=..., or pass the "
@@ -73,7 +73,7 @@ def check_matrix_free(K: Any, owner: str) -> None:
 
 
 def kernel_matrix(K: Any, X: Any, owner: str) -> tuple[FloatArray, FloatArray]:
-    """The kernel matrix, from itself or from a kernel and rows, and its eigenvalues, increasing.
+    """Return the kernel matrix, given or of a kernel and rows, and its eigenvalues, increasing.
 
     Both in float64; a matrix that is not symmetric or not positive semi-definite is an error, and
     eigenvalues that are negative by rounding only are zero.
@@ -111,7 +111,7 @@ def kernel_matrix(K: Any, X: Any, owner: str) -> tuple[FloatArray, FloatArray]:
 
 
 def shifted(matrix: FloatArray, lam: float) -> FloatArray:
-    """K + λ I."""
+    """Return K + λ I."""
     result = matrix.copy()
     result[np.diag_indices_from(result)] += lam
     return result

@@ -15,7 +15,7 @@ from .._typing import FloatArray
 from .._validation import row_norms
 from ..engines import gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
-from ..kernels.base import as_rows, dots
+from ..kernels.points import as_rows, dots
 from ..polynomials import log_harmonic_dimensions
 from ..rows.threads import block_slices
 from .inputs import EXACT_ROWS, check_lam, check_radii, shifted
@@ -28,7 +28,7 @@ __all__ = ["feature_columns", "leverage_bound", "leverage_scores"]
 def leverage_scores(
     gzk: GeneralizedZonalKernel, X: Any, lam: float, W: npt.ArrayLike
 ) -> FloatArray:
-    r"""Ridge leverage scores of directions, the paper's :math:`\tau_\lambda(w)`.
+    r"""Return ridge leverage scores of directions, the paper's :math:`\tau_\lambda(w)`.
 
     .. math::
 
@@ -97,7 +97,7 @@ def leverage_scores(
 
 
 def _solver(gzk: GeneralizedZonalKernel, rows: Any, lam: float) -> Apply:
-    """B to (K + λ)⁻¹ B."""
+    """Return the function that takes B to (K + λ)⁻¹ B."""
     if rows.shape[0] > EXACT_ROWS:
         return RidgeSolver(KernelRows(gzk, rows), lam, seed=0).solve
     factor = cho_factor(shifted(gzk(rows), lam), lower=True)
@@ -105,7 +105,7 @@ def _solver(gzk: GeneralizedZonalKernel, rows: Any, lam: float) -> Apply:
 
 
 def feature_columns(gzk: GeneralizedZonalKernel, rows: Any, directions: FloatArray) -> FloatArray:
-    """The columns of all Φ_w, radial index by radial index: [n, s · m], in float64."""
+    """Return the columns of all Φ_w, radial index by radial index: [n, s · m], in float64."""
     norms = row_norms(rows)
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     cosines = dots(rows, directions) * inverse[:, None]
@@ -116,7 +116,7 @@ def feature_columns(gzk: GeneralizedZonalKernel, rows: Any, directions: FloatArr
 
 
 def leverage_bound(gzk: GeneralizedZonalKernel, radii: npt.ArrayLike, lam: float) -> float:
-    r"""Upper bound on all leverage scores, the right-hand side of the paper's lemma.
+    r"""Return upper bound on all leverage scores, the right-hand side of the paper's lemma.
 
     .. math::
 

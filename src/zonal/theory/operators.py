@@ -44,11 +44,11 @@ class KernelRows:
         return int(self.rows.shape[0])
 
     def trace(self) -> float:
-        """Tr K, from the diagonal."""
+        """Return Tr K, from the diagonal."""
         return float(self.kernel.diag(self.rows).sum(dtype=np.float64))
 
     def __matmul__(self, vectors: FloatArray) -> FloatArray:
-        """K V of shape (n, p)."""
+        """Return K V of shape (n, p)."""
         # Float32 kernel values are fine, but sums of n of them are not: λ may be far below ‖K‖.
         return _by_rows(
             lambda part: np.asarray(self.kernel(self.rows[part], self.rows), np.float64) @ vectors,
@@ -79,30 +79,30 @@ class ShiftedLowRank:
         self.squares = np.maximum(squares, 0.0)  # squared singular values of Z
 
     def trace(self) -> float:
-        """Tr Z Zᵀ."""
+        """Return Tr Z Zᵀ."""
         return float(self.squares.sum())
 
     def statistical_dimension(self) -> float:
-        """Tr Z Zᵀ (Z Zᵀ + λ)⁻¹."""
+        """Return Tr Z Zᵀ (Z Zᵀ + λ)⁻¹."""
         return float((self.squares / (self.squares + self.lam)).sum())
 
     def low_rank(self, vectors: FloatArray) -> FloatArray:
-        """Z Zᵀ V."""
+        """Return Z Zᵀ V."""
         return self._sandwich(np.ones_like(self.squares), vectors)
 
     def solve(self, vectors: FloatArray) -> FloatArray:
-        """(Z Zᵀ + λ)⁻¹ V."""
+        """Return (Z Zᵀ + λ)⁻¹ V."""
         return (vectors - self._sandwich(1 / (self.squares + self.lam), vectors)) / self.lam
 
     def inverse_root(self, vectors: FloatArray) -> FloatArray:
-        """(Z Zᵀ + λ)^{-1/2} V."""
+        """Return (Z Zᵀ + λ)^{-1/2} V."""
         growth = np.sqrt(1 + self.squares / self.lam)
         # (1 - 1/g) / σ² without the cancellation: 1 / (λ g (g + 1)).
         weights = 1 / (self.lam * growth * (growth + 1))
         return (vectors - self._sandwich(weights, vectors)) / math.sqrt(self.lam)
 
     def _sandwich(self, weights: FloatArray, vectors: FloatArray) -> FloatArray:
-        """Z U diag(weights) Uᵀ Zᵀ V, where Zᵀ Z = U diag(squares) Uᵀ."""
+        """Return Z U diag(weights) Uᵀ Zᵀ V, where Zᵀ Z = U diag(squares) Uᵀ."""
         inner = np.zeros((self.Z.shape[1], vectors.shape[1]))
         for part in self._parts():
             inner += np.asarray(self.Z[part], np.float64).T @ vectors[part]
@@ -190,7 +190,7 @@ def krylov(
     tol: float,
     max_passes: int,
 ) -> Ritz:
-    """Extreme eigenpairs of a symmetric matrix by block Krylov iteration, fully orthogonalised.
+    """Find extreme eigenpairs of a symmetric matrix by block Krylov iteration.
 
     SciPy's `eigsh` multiplies by one vector at a time; here one pass over the kernel matrix
     advances a whole block, so that a handful of passes is usually enough.

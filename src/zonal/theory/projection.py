@@ -44,7 +44,7 @@ def projection_cost_error(
     method: str = "exact",
     random_state: Any = None,
 ) -> Estimate:
-    r"""Smallest ε with which features preserve the cost of every rank-r projection.
+    r"""Return smallest ε with which features preserve the cost of every rank-r projection.
 
     .. math::
 
@@ -132,7 +132,7 @@ class _TraceRatio:
     tol: float
 
     def extreme(self, sign: int) -> Estimate:
-        """The maximum for sign 1; minus the minimum for sign -1."""
+        """Return the maximum for sign 1, minus the minimum for sign -1."""
         ratio = self._better(sign, sign * self.trace_a / self.trace_k)
         for _ in range(MAX_ITERATIONS):
             better = self._better(sign, ratio)
@@ -145,7 +145,7 @@ class _TraceRatio:
         )
 
     def _better(self, sign: int, ratio: float) -> Estimate:
-        """The ratio of the Y that is best for a trial ratio."""
+        """Return the ratio of the Y that is best for a trial ratio."""
         V, error = self.lowest(sign, ratio)
         cost = self.trace_k - float(np.einsum("ni,ni->", V, self.k(V)))
         kept = self.trace_a - float(np.einsum("ni,ni->", V, self.a(V)))

@@ -144,7 +144,7 @@ def recommend(
     n_seeds: int = 3,
     random_state: int = 0,
 ) -> Recommendation:
-    r"""How many features a kernel needs on given data: by theorem, and measured.
+    r"""Say how many features a kernel needs on given data: by theorem, and measured.
 
     The theorem's number holds for all data of that radius and is usually enormous. The measured
     one is the smallest width, among powers of √2, whose `spectral_error` is at most ε for all of
@@ -225,20 +225,20 @@ def recommend(
 
 
 def _subsample(rows: Any, lam: float, size: int) -> tuple[Any, float]:
-    """Some of the rows, and λ for them: K/n and its subsample have about the same eigenvalues."""
+    """Choose some of the rows, and λ for them: K/n keeps about the same eigenvalues."""
     chosen = sample_rows(rows.shape[0], size)
     return rows[chosen].astype(np.float64), lam * len(chosen) / rows.shape[0]
 
 
 def _radius(kernel: Kernel, rows: Any) -> float:
-    """The largest norm, around the mean where the kernel does not mind and the rows are dense."""
+    """Return the largest norm, around the mean if the kernel does not mind and rows are dense."""
     if kernel.shift_invariant and isinstance(rows, np.ndarray):
         rows = rows - rows.mean(axis=0, dtype=np.float64)
     return float(row_norms(rows).max())
 
 
 def _maps() -> list[Any]:
-    """Every feature map of the library that is made of a kernel and a width."""
+    """Return every feature map of the library that is made of a kernel and a width."""
     members = [getattr(feature_maps, name) for name in feature_maps.__all__]
     return [
         member
@@ -252,7 +252,7 @@ def _maps() -> list[Any]:
 def _measure(
     feature_map: Any, kernel: Kernel, sample: Any, lam: float, eps: float, seeds: range
 ) -> Measurement:
-    """The smallest width for which every seed is good enough: doubling, then one step back."""
+    """Find the smallest width that is good enough for every seed: double, then a step back."""
     name = feature_map.__name__
     matrix = np.asarray(kernel(sample), dtype=np.float64)
     random = "random_state" in inspect.signature(feature_map).parameters

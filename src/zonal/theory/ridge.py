@@ -41,7 +41,7 @@ class RidgeSolver:
         self.approximation = ShiftedLowRank(nystroem.fit_transform(matrix.rows), lam)
 
     def solve(self, targets: Array) -> Array:
-        """(K + λ)⁻¹ B of shape (n, p)."""
+        """Return (K + λ)⁻¹ B of shape (n, p)."""
         solution, residual = conjugate_gradients(
             lambda V: self.matrix @ V + self.lam * V,
             self.approximation.solve,

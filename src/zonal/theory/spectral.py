@@ -35,7 +35,7 @@ def spectral_error(
     n_probes: int = 8,
     random_state: Any = None,
 ) -> Estimate:
-    r"""Smallest ε for which features are an (ε, λ)-spectral approximation.
+    r"""Return smallest ε for which features are an (ε, λ)-spectral approximation.
 
     .. math::
 
@@ -50,7 +50,7 @@ def spectral_error(
         \varepsilon = \big\| (Z Z^\top+\lambda)^{-1/2} (K - Z Z^\top)
         (Z Z^\top+\lambda)^{-1/2} \big\| .
 
-    Values of 1 and more mean that features can not stand for the kernel at this λ.
+    Values of 1 and more mean that features cannot stand for the kernel at this λ.
 
     Parameters
     ----------
@@ -116,14 +116,14 @@ def spectral_error(
 
 
 def exact_error(matrix: FloatArray, Z: Array, lam: float) -> float:
-    """The spectral error from all eigenvalues of the pencil (K + λ, Z Zᵀ + λ)."""
+    """Return the spectral error from all eigenvalues of the pencil (K + λ, Z Zᵀ + λ)."""
     columns = np.asarray(Z, np.float64)
     ratios = eigvalsh(shifted(matrix, lam), shifted(columns @ columns.T, lam))
     return float(np.abs(ratios - 1).max())
 
 
 def feature_matrix(Z: Any, X: Any, n_rows: int, owner: str) -> Array:
-    """The features of all rows, from themselves or from a fitted map."""
+    """Return the features of all rows, from themselves or from a fitted map."""
     if hasattr(Z, "transform"):
         if X is None:
             raise ValueError(

@@ -25,7 +25,7 @@ def statistical_dimension(
     n_probes: int = 16,
     random_state: Any = None,
 ) -> Estimate:
-    r"""Statistical dimension, the paper's :math:`s_\lambda`.
+    r"""Return statistical dimension, the paper's :math:`s_\lambda`.
 
     .. math::
 

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import zonal
 from zonal.engines.hadamard import fastfood_products, walsh_hadamard
 from zonal.features.baselines.fastfood import FastFoodFeatures
-from zonal.rows import threads as blocks
+from zonal.rows import threads
 
 
 def points(n, dim, seed=0):
@@ -187,7 +187,7 @@ def test_blocks_threads_and_memory_order_do_not_matter(monkeypatch):
     finally:
         numba.set_num_threads(before)
     for size in (777, 10**7):
-        monkeypatch.setattr(blocks, "BLOCK_SIZE", size)
+        monkeypatch.setattr(threads, "BLOCK_SIZE", size)
         np.testing.assert_allclose(features.transform(X), expected, atol=1e-14)
     features.set_params(n_components=1000)
     np.testing.assert_allclose(features.transform(X), expected, atol=1e-14)

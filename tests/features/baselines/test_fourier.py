@@ -17,7 +17,7 @@ import zonal
 from zonal.engines.trigonometric import cosines_and_sines
 from zonal.features.baselines.fourier import FourierFeatures, spectral_norms
 from zonal.features.baselines.modified_fourier import ModifiedFourierFeatures
-from zonal.rows import threads as blocks
+from zonal.rows import threads
 
 DIMS = [1, 2, 3, 9, 30]
 
@@ -340,7 +340,7 @@ def test_blocks_threads_and_parameters_set_later_do_not_matter(features, monkeyp
     finally:
         numba.set_num_threads(before)
     for size in (777, 10**7):
-        monkeypatch.setattr(blocks, "BLOCK_SIZE", size)
+        monkeypatch.setattr(threads, "BLOCK_SIZE", size)
         np.testing.assert_allclose(features.transform(X), expected, atol=1e-13)
     for width in (16, 129):
         features.set_params(n_components=width)
@@ -393,7 +393,7 @@ def test_a_new_kernel_registers_its_distribution():
     """exp(-‖x - y‖): the norms are those of Cauchy's distribution in d dimensions."""
 
     class Laplace(zonal.Gaussian):
-        def _matrix(self, rows, others):
+        def matrix(self, rows, others):
             others = rows if others is None else others
             return np.exp(-np.linalg.norm(rows[:, None] - others, axis=2))
 

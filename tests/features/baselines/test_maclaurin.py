@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 from zonal.features.baselines.maclaurin import MaclaurinFeatures
-from zonal.features.baselines.taylor import taylor_series
+from zonal.kernels.expansion.taylor import taylor_series
 
 X = np.random.default_rng(0).standard_normal((60, 4))
 MEASURES = ["geometric", "proportional"]
@@ -46,7 +46,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 9, 30])
+@pytest.mark.parametrize("dim", [1, 3, 30])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_unbiased(kernel, dim, measure):

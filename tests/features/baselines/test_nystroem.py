@@ -28,7 +28,7 @@ from zonal.features.baselines.landmarks import (
     ridge,
 )
 from zonal.features.baselines.nystroem import NystroemFeatures
-from zonal.rows import threads as blocks
+from zonal.rows import threads
 
 X = np.random.default_rng(0).standard_normal((300, 4))
 KERNELS = [
@@ -470,7 +470,7 @@ def test_seeds_threads_and_blocks(sampling, monkeypatch):
         np.testing.assert_array_equal(clone(features).fit(data).landmark_indices_, chosen)
     finally:
         numba.set_num_threads(before)
-    monkeypatch.setattr(blocks, "BLOCK_SIZE", 7777)
+    monkeypatch.setattr(threads, "BLOCK_SIZE", 7777)
     np.testing.assert_allclose(features.transform(data), expected, atol=1e-6)
     other = clone(features).set_params(random_state=2).fit(data)
     assert set(other.landmark_indices_) != set(chosen)

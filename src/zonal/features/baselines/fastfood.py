@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
+from ..._validation import is_sparse
 from ...engines.hadamard import fastfood_products
-from ..learned import is_sparse
 from .fourier import SpectralFeatures, spectral_norms
 
 __all__ = ["FastFoodFeatures"]
@@ -110,5 +110,6 @@ class FastFoodFeatures(SpectralFeatures):
         return turns
 
     @property
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
         return len(self._amplitudes) + self.n_features_in_

@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
 from ...engines.trigonometric import cosines_and_sines
-from ...kernels import Gaussian, Kernel, Matern, RationalQuadratic
-from ...kernels.algebra import Product, Scaled, Sum
+from ...kernels import Gaussian, Kernel, Matern, Product, RationalQuadratic, Scaled, Sum
 from ...kernels.slopes import Slopes
 from ...polynomials import uniform_sphere
 from ..directions import DIRECTIONS
 from ..gradients import AnchoredFeatures
-from ..learned import Learned
+from ..training_sample import TrainingSample
 
 __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
 
@@ -26,7 +25,7 @@ __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
 def spectral_norms(
     kernel: Kernel, n_frequencies: int, dim: int, rng: np.random.Generator
 ) -> FloatArray:
-    r"""Norms ‖w‖ of frequencies drawn from a kernel's spectral distribution in dimension d.
+    r"""Return norms ‖w‖ of frequencies drawn from a kernel's spectral distribution in dimension d.
 
     A continuous kernel of x - y is the Fourier transform of a measure (Bochner), and one that is
     rotation-invariant, as all of this library are, of a rotation-invariant measure: frequencies
@@ -105,7 +104,7 @@ def _(
 
 
 def _mass(kernel: Kernel) -> float:
-    """k(x, x), the mass of the spectral measure."""
+    """Return k(x, x), the mass of the spectral measure."""
     return float(kernel.diag(np.zeros((1, 1)))[0])
 
 
@@ -127,7 +126,7 @@ class SpectralFeatures(AnchoredFeatures):
 
     frequencies_: FloatArray
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         rng = np.random.default_rng(seed)
         n_frequencies = -(-self.n_components // 2)
         ratio = self._draw(n_frequencies, rng)
@@ -143,16 +142,18 @@ class SpectralFeatures(AnchoredFeatures):
         """Draw the frequencies from a density q; return p/q at each: [n_frequencies]."""
 
     def _turns(self, dtype: npt.DTypeLike) -> Callable[[Any], Array]:
-        """A function from rows [b, d] to phases ⟨w, x⟩ / 2π [b, n_frequencies]."""
+        """Return a function from rows [b, d] to phases ⟨w, x⟩ / 2π [b, n_frequencies]."""
         # [d, m] in C order, made once: a sparse product would copy any other for every block.
         table = np.ascontiguousarray(self.frequencies_.T / (2 * np.pi), dtype)
         return lambda rows: np.asarray(rows @ table)
 
     @property
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
         return len(self._amplitudes)
 
-    def _evaluator(self, dtype: npt.DTypeLike, shift: float = 0.0) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike, shift: float = 0.0) -> Callable[[Any, Array], None]:
+        """Return a function that fills cosines and sines, turned by a share of a full turn."""
         turns_of = self._turns(dtype)
         amplitudes = self._amplitudes.astype(dtype)
 
@@ -168,10 +169,10 @@ class SpectralFeatures(AnchoredFeatures):
 
     def _column_slopes(self, rows: FloatArray) -> tuple[Slopes, FloatArray]:
         # The derivatives of cosine and sine are themselves, a quarter of a turn later.
-        slopes = np.empty((len(rows), self._n_columns))
-        self._evaluator(np.float64, shift=0.25)(rows, slopes)
+        slopes = np.empty((len(rows), self.n_columns))
+        self.evaluator(np.float64, shift=0.25)(rows, slopes)
         frequencies = 2 * np.pi * self._turns(np.float64)(np.eye(rows.shape[1])).T
-        n_sines = self._n_columns - len(frequencies)
+        n_sines = self.n_columns - len(frequencies)
         return (
             Slopes(np.zeros_like(slopes), slopes),
             np.concatenate([frequencies, frequencies[:n_sines]]),

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import scipy.linalg
 
 from ..._typing import Array, FloatArray
+from ..._validation import is_sparse
 from ...kernels import Kernel
 from ...rows import row_hash
 from ...rows.threads import block_slices, ordered_map
-from ..learned import is_sparse
 
 __all__ = [
     "SAMPLING",
@@ -52,7 +52,7 @@ def choose_landmarks(
     size: int,
     rng: np.random.Generator,
 ) -> Indices:
-    """Numbers of `size` of the rows, by one of the schemes; fewer if "rpcholesky" needs no more.
+    """Choose `size` row numbers by a scheme; fewer if "rpcholesky" needs no more.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def choose_landmarks(
 
 
 def distinct_rows(X: Any, weights: FloatArray) -> tuple[Indices, FloatArray]:
-    """The distinct rows of positive weight, and the sums of their weights.
+    """Return the distinct rows of positive weight, and the sums of their weights.
 
     They come in the order of a 64-bit hash of their contents, so that what is drawn depends
     neither on the order of the rows nor on whether they are repeated or weighted, dense or sparse.
@@ -99,7 +99,7 @@ def distinct_rows(X: Any, weights: FloatArray) -> tuple[Indices, FloatArray]:
 
 
 def _contents(X: Any) -> npt.NDArray[np.uint64]:
-    """A hash of every row, in which zeros do not count: the sum of the entries' hashes."""
+    """Return a hash of every row, the sum of its entries' hashes; zeros do not count."""
 
     def mix(values: Array, columns: Array) -> npt.NDArray[np.uint64]:
         bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # + 0.0 makes -0.0 a zero
@@ -118,7 +118,7 @@ def _contents(X: Any) -> npt.NDArray[np.uint64]:
 
 
 def inclusion(scores: FloatArray, size: int) -> FloatArray:
-    """Probabilities p_i = min(1, c · score_i) that add up to `size`."""
+    """Return probabilities p_i = min(1, c · score_i) that add up to `size`."""
     # Rows of score zero come last, but they do come if there are no others.
     scores = scores + max(1e-12 * scores.mean(), np.finfo(float).tiny)
     largest = np.sort(scores)[::-1]
@@ -130,7 +130,7 @@ def inclusion(scores: FloatArray, size: int) -> FloatArray:
 
 
 def draw(probabilities: FloatArray, rng: np.random.Generator) -> Indices:
-    """Systematic sampling in random order: row i is drawn with probability p_i, Σ p_i rows in all.
+    """Draw row i with probability p_i, Σ p_i rows in all: systematic, in random order.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def draw(probabilities: FloatArray, rng: np.random.Generator) -> Indices:
 def _recursive(
     kernel: KernelFunction, X: Any, weights: FloatArray, size: int, rng: np.random.Generator
 ) -> Indices:
-    """Recursive ridge leverage scores (Musco and Musco 2017, Algorithm 3).
+    """Draw by recursive ridge leverage scores (Musco and Musco 2017, Algorithm 3).
 
     The rows are halved, at random, down to `size`. On the way up each half gives the scores
     of the whole, and these the next, importance-weighted sample.
@@ -172,7 +172,7 @@ def _recursive(
 def ridge(
     kernel: KernelFunction, landmarks: Any, scales: FloatArray, size: int
 ) -> tuple[float, FloatArray]:
-    r"""The regularisation of one level, and the landmarks whitened with it.
+    r"""Return the regularisation of one level, and the landmarks whitened with it.
 
     .. math::
 
@@ -203,7 +203,7 @@ def leverage_scores(
     factor: FloatArray,
     lam: float,
 ) -> FloatArray:
-    r"""Approximate ridge leverage scores of rows, at most one.
+    r"""Return approximate ridge leverage scores of rows, at most one.
 
     .. math::
 
@@ -240,7 +240,7 @@ def leverage_scores(
 def pivots(
     kernel: KernelFunction, X: Any, weights: FloatArray, size: int, rng: np.random.Generator
 ) -> Indices:
-    """Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023): numbers of the pivots.
+    """Return the pivots of a randomly pivoted Cholesky factorisation (Chen et al. 2023).
 
     Each pivot is drawn with probability proportional to the diagonal of the residual matrix. A
     block of proposals at a time is drawn from an old diagonal and thinned by rejection, which is
@@ -301,7 +301,7 @@ def _append(
 def _reject(
     residual: FloatArray, noise: FloatArray, limit: int, rng: np.random.Generator
 ) -> tuple[list[int], FloatArray]:
-    """Which proposals to accept, and the Cholesky factor of the residual at those.
+    """Decide which proposals to accept; return them and the residual's Cholesky factor.
 
     A proposal is accepted with probability (its diagonal now) / (its diagonal when proposed).
     """
@@ -321,7 +321,7 @@ def _reject(
 
 
 def whitening(kernel: KernelFunction, landmarks: Any) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues λ of the kernel matrix of landmarks that are not rounding errors, and U λ^-½.
+    """Return the eigenvalues λ of the landmarks' kernel matrix above rounding, and U λ^-½.
 
     Returns
     -------
@@ -346,7 +346,7 @@ def whitening(kernel: KernelFunction, landmarks: Any) -> tuple[FloatArray, Float
 
 
 def kernel_diag(kernel: KernelFunction, X: Any) -> FloatArray:
-    """k(x, x) of every row in float64, also for a function that only knows matrices."""
+    """Return k(x, x) of every row in float64, also for a function that only knows matrices."""
     if isinstance(kernel, Kernel):
         return kernel.diag(X).astype(np.float64)
     diagonal = np.empty(X.shape[0])
@@ -357,7 +357,7 @@ def kernel_diag(kernel: KernelFunction, X: Any) -> FloatArray:
 
 
 def _eigen(kernel: KernelFunction, rows: Any, scales: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues, decreasing, and eigenvectors of the scaled kernel matrix of rows."""
+    """Return eigenvalues, decreasing, and eigenvectors of the scaled kernel matrix of rows."""
     matrix = scales[:, None] * _matrix(kernel, rows, rows) * scales
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)  # unlike SciPy's, without the GIL
     return values[::-1], vectors[:, ::-1]

@@ -8,15 +8,10 @@ import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
 from ..._validation import check_choice
-from ..learned import Learned
-from .taylor import (
-    TaylorFeatures,
-    TaylorSeries,
-    cut_series,
-    mean_square_radius,
-    taylor_series,
-    warn_if_cut,
-)
+from ...kernels.expansion.cut import average_taylor
+from ...kernels.expansion.taylor import TaylorSeries, taylor_series
+from ..training_sample import TrainingSample
+from .taylor import TaylorFeatures, mean_square_radius, warn_if_cut
 
 __all__ = ["MaclaurinFeatures"]
 
@@ -113,10 +108,10 @@ class MaclaurinFeatures(TaylorFeatures):
         self.center = center
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         check_choice("measure", self.measure, ("geometric", "proportional"), type(self).__name__)
-        norms = self._norms(learned)
-        self.series_, measure = self._measure(norms, learned.weights)
+        norms = self._norms(sample)
+        self.series_, measure = self._measure(norms, sample.weights)
         rng = np.random.default_rng(seed)
         n_columns = int(self.n_components)
         exact = self.series_.degrees == 0
@@ -126,7 +121,7 @@ class MaclaurinFeatures(TaylorFeatures):
         measure = np.where(exact, 0.0, measure)
         measure /= measure.sum()
         self._counts = np.where(exact, 1, rng.multinomial(n_drawn, measure))
-        with np.errstate(divide="ignore"):  # pieces that can not be drawn
+        with np.errstate(divide="ignore"):  # pieces that cannot be drawn
             self._log_scales = np.where(exact, 0.0, -np.log(measure * n_drawn) / 2)
         self.degrees_ = np.repeat(self.series_.degrees, self._counts)
         # Factor i serves the columns of degree i or more, which are the last ones.
@@ -137,18 +132,19 @@ class MaclaurinFeatures(TaylorFeatures):
         return n_columns
 
     def _measure(self, norms: FloatArray, weights: FloatArray) -> tuple[TaylorSeries, FloatArray]:
-        """The series, and the probability of each piece (up to a factor)."""
+        """Return the series, and the probability of each piece (up to a factor)."""
         name = type(self).__name__
         if self.measure == "geometric":
             series = taylor_series(self.kernel_, GEOMETRIC_DEGREE, name)
             return series, np.exp2(-1.0 - series.degrees)
-        series, energy = cut_series(self.kernel_, norms, weights, TOL, name)
+        series, energy = average_taylor(self.kernel_, norms, weights, TOL, name)
         warn_if_cut(self.kernel_, series, 1 - energy.sum(), self.n_components)
         return series, series.shares(mean_square_radius(norms, weights))
 
     @property
-    def _width(self) -> int:
-        return 2 * self._n_columns
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return 2 * self.n_columns
 
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         factors = [factor.astype(dtype) for factor in self._factors]
@@ -161,7 +157,7 @@ class MaclaurinFeatures(TaylorFeatures):
         return block
 
     def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values = np.ones((len(rows), self._n_columns))
+        values = np.ones((len(rows), self.n_columns))
         gradients = np.zeros((*values.shape, rows.shape[1]))
         for factor in self._factors:  # the rule for products
             n = factor.shape[1]

@@ -14,7 +14,7 @@ from ..._validation import canonical, check_choice, check_count
 from ...kernels import Kernel, as_kernel
 from ...rows.dispatch import blockwise, sampled
 from ..base import KernelFeatures
-from ..learned import Learned
+from ..training_sample import TrainingSample
 from .landmarks import SAMPLING, choose_landmarks, distinct_rows, kernel_diag, whitening
 
 __all__ = ["NystroemFeatures"]
@@ -137,21 +137,21 @@ class NystroemFeatures(KernelFeatures):
         check_count("n_components", self.n_components, name)
         check_choice("sampling", self.sampling, SAMPLING, name)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        learned = Learned(X, sample_weight)
+        sample = TrainingSample(X, sample_weight)
         if callable(self.kernel) and not isinstance(self.kernel, Kernel | type):
             self.kernel_ = self.kernel
         else:
-            self.kernel_ = as_kernel(self.kernel).resolve(learned.rows, learned.weights)
+            self.kernel_ = as_kernel(self.kernel).resolve(sample.rows, sample.weights)
             self.kernel_.check()
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         rows, totals = distinct_rows(X, weights)
         self.landmark_indices_ = rows[self._choose(X[rows], totals, seed)]
         self.landmarks_ = X[self.landmark_indices_]
-        self._n_features_out = self._fit(learned, seed)
+        self._n_features_out = self._fit(sample, seed)
         return self
 
     def _choose(self, X: Any, weights: Array, seed: int) -> npt.NDArray[np.intp]:
-        """Numbers of the landmarks among distinct rows."""
+        """Choose the landmarks among distinct rows, by number."""
         n_rows = X.shape[0]
         if n_rows > self.n_components:
             rng = np.random.default_rng(seed)
@@ -167,21 +167,23 @@ class NystroemFeatures(KernelFeatures):
             )
         return np.arange(n_rows)
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         self.eigenvalues_, self._whitening = whitening(self.kernel_, self.landmarks_)
         return len(self.eigenvalues_)
 
     @blockwise
     def kernel_diag(self, X: Any) -> Array:
-        """k(x, x) of the exact kernel at rows: [n_samples]."""
+        """Return k(x, x) of the exact kernel at rows: [n_samples]."""
         X = self._valid(X)
         return kernel_diag(self.kernel_, X).astype(X.dtype, copy=False)
 
     @property
-    def _width(self) -> int:
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
         return sum(self._whitening.shape)  # a row of the kernel matrix, and of the features
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills whitened kernel values at the landmarks."""
         dtype = np.dtype(dtype)
         if dtype == np.float32 and self._single_error() > SINGLE_ERROR:
             dtype = np.dtype(np.float64)
@@ -198,7 +200,7 @@ class NystroemFeatures(KernelFeatures):
         return block
 
     def _gradients(self, rows: FloatArray) -> FloatArray:
-        return self._contracted(rows, np.eye(self._n_columns))
+        return self._contracted(rows, np.eye(self.n_columns))
 
     def _contracted(self, rows: FloatArray, coef: FloatArray) -> FloatArray:
         if not isinstance(self.kernel_, Kernel):
@@ -213,7 +215,7 @@ class NystroemFeatures(KernelFeatures):
         return 4 * self.landmarks_.shape[0]
 
     def _single_error(self) -> float:
-        """Error of a row of features relative to √k(x, x) if the kernel has errors of float32.
+        """Return a row's error relative to √k(x, x) if the kernel has errors of float32.
 
         An error ε k(x, x) in each entry is ε k(x, x) λ_j^-½ in feature j.
         """

@@ -11,16 +11,11 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..._typing import Array, FloatArray
-from ..._validation import check_choice, check_count
-from ..learned import Learned, is_sparse
-from .taylor import (
-    TaylorFeatures,
-    TaylorSeries,
-    cut_series,
-    mean_square_radius,
-    taylor_series,
-    warn_if_cut,
-)
+from ..._validation import check_choice, check_count, is_sparse
+from ...kernels.expansion.cut import average_taylor
+from ...kernels.expansion.taylor import TaylorSeries, taylor_series
+from ..training_sample import TrainingSample
+from .taylor import TaylorFeatures, mean_square_radius, warn_if_cut
 
 __all__ = ["PolySketchFeatures"]
 
@@ -141,16 +136,16 @@ class PolySketchFeatures(TaylorFeatures):
         self.center = center
         self.random_state = random_state
 
-    def _fit(self, learned: Learned, seed: int) -> int:
+    def _fit(self, sample: TrainingSample, seed: int) -> int:
         name = type(self).__name__
         check_choice("base_sketch", self.base_sketch, ("auto", "count", "osnap", "srht"), name)
         if self.degree != "auto":
             check_count("degree", self.degree, name, minimum=0, extra=', or "auto"')
-        norms = self._norms(learned)
-        self.series_ = self._find_series(norms, learned.weights)
+        norms = self._norms(sample)
+        self.series_ = self._find_series(norms, sample.weights)
         self.degrees_ = self.series_.degrees
         self.widths_ = share_widths(
-            self.series_.shares(mean_square_radius(norms, learned.weights)),
+            self.series_.shares(mean_square_radius(norms, sample.weights)),
             [self.n_features_in_ ** int(degree) for degree in self.degrees_],
             self.n_components,
         )
@@ -176,7 +171,7 @@ class PolySketchFeatures(TaylorFeatures):
                     'n_components, lower degree, or use degree="auto".'
                 )
             return series
-        series, energy = cut_series(self.kernel_, norms, weights, TOL, name)
+        series, energy = average_taylor(self.kernel_, norms, weights, TOL, name)
         # Beyond the last degree that earns half a column there is nothing worth a sketch: a few
         # rows of large norm would else ask for a hundred degrees, each with a tree of its own.
         earned = series.degrees[energy * self.n_components >= 0.5]
@@ -189,15 +184,16 @@ class PolySketchFeatures(TaylorFeatures):
         return series
 
     @property
-    def _width(self) -> int:
-        return self._n_columns + self._tree.n_numbers
+    def scratch_width(self) -> int:
+        """Intermediate numbers a row."""
+        return self.n_columns + self._tree.n_numbers
 
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         return self._tree.astype(dtype).fill
 
     def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         tree = self._tree.astype(np.float64)
-        values = np.empty((len(rows), self._n_columns))
+        values = np.empty((len(rows), self.n_columns))
         tree.fill(rows, values)
         gradients = np.empty((*values.shape, rows.shape[1]))
         for j in range(rows.shape[1]):
@@ -217,7 +213,7 @@ def share_widths(shares: FloatArray, sizes: list[int], n_components: int) -> npt
     array([1, 3, 4])
     """
     shares = np.maximum(np.asarray(shares, dtype=np.float64), 1e-300)
-    # One column each, and the rest in proportion; what one can not use, the others share again.
+    # One column each, and the rest in proportion; what one cannot use, the others share again.
     room = np.array([min(size, n_components) - 1 for size in sizes])
     extra = np.zeros(len(room))
     left = n_components - len(room)
@@ -333,7 +329,7 @@ class _Tree:
         return sum(node.width for node in self.nodes) + 4 * max(node.width for node in self.roots)
 
     def astype(self, dtype: npt.DTypeLike) -> "_Tree":
-        """The same with all base sketches in one precision, which no block has to convert."""
+        """Convert all base sketches to one precision, so that no block has to."""
 
         def cast(node: _Node) -> _Node:
             if not isinstance(node, _Leaf) or node.matrix is None:
@@ -343,7 +339,7 @@ class _Tree:
         return _Tree([cast(node) for node in self.nodes], [cast(node) for node in self.roots])
 
     def fill(self, rows: Any, out: Array) -> None:
-        """Sketches [b, n_columns] of rows [b, d], degree after degree."""
+        """Fill the sketches [b, n_columns] of rows [b, d], degree after degree."""
         values: list[Array] = []
         for node in self.nodes:
             value = np.empty((rows.shape[0], node.width), rows.dtype)
@@ -355,7 +351,7 @@ class _Tree:
             start += root.width
 
     def derivative(self, rows: Array, column: int) -> Array:
-        """Derivatives of the sketches with respect to one column of the rows: [b, n_columns]."""
+        """Return the sketches' derivatives with respect to one column: [b, n_columns]."""
         towards = np.zeros_like(rows)
         towards[:, column] = 1
         values: list[Array] = []
@@ -368,7 +364,7 @@ class _Tree:
 
 
 def _slope(node: _Node, towards: Array, values: list[Array], slopes: list[Array]) -> Array:
-    """A leaf is linear in the rows, an inner node in each of its children."""
+    """Return a node's derivative: a leaf is linear in the rows, a node in each child."""
     out = np.zeros((len(towards), node.width), towards.dtype)
     if isinstance(node, _Leaf):
         node.fill(towards, values, out)
@@ -437,7 +433,7 @@ def plan_tree(
 
 
 def base_matrix(kind: str, dim: int, width: int, rng: np.random.Generator) -> Any:
-    """A random matrix S [d, width] with E[S Sᵀ] = I, sparse or (``"srht"``) dense."""
+    """Draw a matrix S [d, width] with E[S Sᵀ] = I, sparse or (``"srht"``) dense."""
     if kind == "srht":
         # Random columns of the Hadamard matrix, whose entry (i, j) is the parity of i & j.
         columns = rng.choice(1 << (dim - 1).bit_length(), width, replace=False)
@@ -459,14 +455,14 @@ def base_matrix(kind: str, dim: int, width: int, rng: np.random.Generator) -> An
 def _hash(
     shape: tuple[int, int], width: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Independent buckets and signs."""
+    """Draw independent buckets and signs."""
     buckets = rng.integers(width, size=shape, dtype=np.int32)
     return buckets, rng.choice(np.array([-1.0, 1.0], np.float32), shape)
 
 
 @njit(nogil=True, fastmath=True, cache=True)
 def hash_products(left: Array, right: Array, buckets: Array, signs: Array, out: Array) -> None:
-    """The sum of signs[i, j] left[r, i] right[r, j] over all (i, j) in a bucket: out[r, bucket].
+    """Sum signs[i, j] left[r, i] right[r, j] over all (i, j) in a bucket: out[r, bucket].
 
     Releases the GIL. `left` is [b, n_left], `right` [b, n_right], `out` [b, width].
     """

@@ -1,132 +1,25 @@
-"""What maps built on a Taylor series share: the series, where it is cut, and the radial factor."""
+"""What maps built on a Taylor series share: features of unit vectors, times a radial factor."""
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, xlogy
 
 from ..._typing import Array, FloatArray
-from ..._validation import row_norms
+from ..._validation import is_sparse, row_norms
 from ...kernels import Kernel, TruncationWarning
-from ...kernels.base import as_rows, dots
-from ...kernels.terms import DotProductTerm, merge
+from ...kernels.expansion.taylor import TaylorSeries, dot_product_terms
 from ..centering import CenteredFeatures
-from ..learned import Learned, is_sparse
+from ..training_sample import TrainingSample
 
-__all__ = [
-    "TaylorFeatures",
-    "TaylorSeries",
-    "cut_series",
-    "mean_square_radius",
-    "taylor_series",
-    "warn_if_cut",
-]
+__all__ = ["TaylorFeatures", "mean_square_radius", "warn_if_cut"]
 
-# Beyond, a sketch of the series is of no use, whatever its width.
-MAX_DEGREE = 200
 # Whoever asks for this many columns expects a usable map, and is told where it is not.
 MANY = 128
-
-
-@dataclass(frozen=True, eq=False)
-class TaylorSeries:
-    r"""Pieces :math:`a_k e^{-\beta_k (\|x\|^2 + \|y\|^2)} \langle x,y\rangle^{p_k}`, by degree.
-
-    Calling it gives the matrix of their sum, a kernel's truncated Taylor series.
-
-    Attributes
-    ----------
-    degrees : ndarray of shape (n_pieces,)
-        p_k, ascending. A degree occurs once for every decay of the kernel.
-    log_coefficients : ndarray of shape (n_pieces,)
-        log a_k.
-    decays : ndarray of shape (n_pieces,)
-        β_k.
-    """
-
-    degrees: npt.NDArray[np.intp]
-    log_coefficients: FloatArray
-    decays: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.degrees)
-
-    def __getitem__(self, chosen: Any) -> Self:
-        return type(self)(self.degrees[chosen], self.log_coefficients[chosen], self.decays[chosen])
-
-    def __call__(self, X: Any, Y: Any = None) -> Array:
-        """The matrix of the sum of all pieces, shape (n_rows_x, n_rows_y)."""
-        rows, others = as_rows(X), as_rows(X if Y is None else Y)
-        inner = dots(rows, others)
-        total = np.zeros_like(inner)
-        left, right = (
-            np.exp(self.log_coefficients / 2 - np.square(row_norms(points))[:, None] * self.decays)
-            for points in (rows, others)
-        )
-        for k, degree in enumerate(self.degrees):
-            total += np.outer(left[:, k], right[:, k]) * inner**degree
-        return total
-
-    def log_weights(self, norms: FloatArray) -> FloatArray:
-        """Log of √a_k e^{-β_k r²} r^{p_k}: [n, n_pieces]. Its square is the share of k(x, x)."""
-        norms = np.asarray(norms, dtype=np.float64)[:, None]
-        with np.errstate(over="ignore"):
-            decay = np.square(norms) * self.decays
-        return np.asarray(self.log_coefficients / 2 + xlogy(self.degrees, norms) - decay)
-
-    def shares(self, radius: float) -> FloatArray:
-        """What each piece contributes to the sum of all at one radius: [n_pieces], sum 1."""
-        log_energy = 2 * self.log_weights(np.array([radius]))[0]
-        return np.exp(log_energy - logsumexp(log_energy))
-
-
-def taylor_series(kernel: Kernel, max_degree: int, owner: str) -> TaylorSeries:
-    """All pieces of a kernel up to a degree whose coefficients are not zero."""
-    pieces = []
-    for term in _dot_product_terms(kernel, owner):
-        logs = term.log_taylor(max_degree + 1)
-        degrees = np.flatnonzero(np.isfinite(logs))
-        pieces.append((degrees, logs[degrees], np.full(len(degrees), term.decay)))
-    degrees, logs, decays = (np.concatenate(part) for part in zip(*pieces, strict=True))
-    if not len(degrees):
-        raise ValueError(
-            f"All Taylor coefficients of {kernel!r} up to degree {max_degree} are zero: raise the "
-            f"degree of {owner}."
-        )
-    return TaylorSeries(degrees, logs, decays)[np.argsort(degrees, kind="stable")]
-
-
-def cut_series(
-    kernel: Kernel, norms: FloatArray, weights: FloatArray, tol: float, owner: str
-) -> tuple[TaylorSeries, FloatArray]:
-    """The series up to the smallest degree whose tail is below `tol` of the mean k(x, x).
-
-    Returns
-    -------
-    series : TaylorSeries
-    energy : ndarray of shape (n_pieces,)
-        The share of the mean k(x, x) that each piece holds.
-    """
-    series = taylor_series(kernel, MAX_DEGREE, owner)
-    log_share = np.log(weights / weights.sum())[:, None]
-    squares = np.square(norms)
-    log_trace = logsumexp(
-        [
-            term.log_kappa(squares) - 2 * term.decay * squares + log_share[:, 0]
-            for term in _dot_product_terms(kernel, owner)
-        ]
-    )
-    energy = np.exp(logsumexp(2 * series.log_weights(norms) + log_share, axis=0) - log_trace)
-    kept = 1 - np.bincount(series.degrees, energy).cumsum() <= tol
-    # At norms that are large for the length scale, the tail is still too heavy at the last degree.
-    last = int(np.argmax(kept)) if kept.any() else MAX_DEGREE
-    inside = series.degrees <= last
-    return series[inside], energy[inside]
 
 
 def warn_if_cut(kernel: Kernel, series: TaylorSeries, left_out: float, n_components: int) -> None:
@@ -140,17 +33,6 @@ def warn_if_cut(kernel: Kernel, series: TaylorSeries, left_out: float, n_compone
             TruncationWarning,
             stacklevel=5,
         )
-
-
-def _dot_product_terms(kernel: Kernel, owner: str) -> list[DotProductTerm]:
-    terms = merge(kernel.terms())
-    if not all(isinstance(term, DotProductTerm) for term in terms):
-        raise ValueError(
-            f"{owner} needs a kernel with a Taylor series in ⟨x, y⟩ (Gaussian, Exponential, "
-            f"Polynomial, DotProduct, their sums and products), and {kernel!r} has none. Use "
-            "GegenbauerFeatures or NystroemFeatures, which take any kernel."
-        )
-    return terms  # type: ignore[return-value]
 
 
 class TaylorFeatures(CenteredFeatures):
@@ -168,19 +50,20 @@ class TaylorFeatures(CenteredFeatures):
     _counts: npt.NDArray[np.intp]
     _log_scales: FloatArray
 
-    def _norms(self, learned: Learned) -> FloatArray:
+    def _norms(self, sample: TrainingSample) -> FloatArray:
         """Find the centre, and return the norms of the centred rows (1 if all are zero)."""
-        _dot_product_terms(self.kernel_, type(self).__name__)  # before it has a say on the rows
-        self.center_ = self._find_center(learned)
-        norms = row_norms(self._centered(learned.rows))
+        dot_product_terms(self.kernel_, type(self).__name__)  # before it has a say on the rows
+        self.center_ = self._find_center(sample)
+        norms = row_norms(self._centered(sample.rows))
         self.kernel_.check_norms(norms)
         return norms if norms.any() else np.ones_like(norms)
 
     @abstractmethod
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        """A function that fills [b, n_columns] for a block of rows [b, d] of norm one (or zero)."""
+        """Return a function that fills [b, n_columns] for rows [b, d] of norm one (or zero)."""
 
-    def _evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+    def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
+        """Return a function that fills features of unit vectors, times their radial factors."""
         evaluate = self._unit_features(dtype)
         used = np.flatnonzero(self._counts)
         series, log_scales = self.series_[used], self._log_scales[used]
@@ -201,7 +84,7 @@ class TaylorFeatures(CenteredFeatures):
 
     @abstractmethod
     def _unit_gradients(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The columns of `_unit_features` [b, n_columns], and their gradients [b, n_columns, d]."""
+        """Return the columns of `_unit_features` [b, n_columns] and gradients [b, n_columns, d]."""
 
     def _gradients(self, rows: FloatArray) -> FloatArray:
         norms = row_norms(rows)
@@ -220,12 +103,12 @@ class TaylorFeatures(CenteredFeatures):
 
 
 def mean_square_radius(norms: FloatArray, weights: FloatArray) -> float:
-    """R, the root of the mean squared norm."""
+    """Return R, the root of the mean squared norm."""
     return float(np.sqrt(weights @ np.square(norms) / weights.sum()))
 
 
 def _unit(rows: Any, norms: FloatArray) -> Any:
-    """Rows of norm one; zero rows stay zero."""
+    """Scale rows to norm one; zero rows stay zero."""
     scale = np.maximum(norms, np.finfo(rows.dtype).tiny).astype(rows.dtype)
     if not is_sparse(rows):
         return rows / scale[:, None]

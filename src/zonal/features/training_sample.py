@@ -3,21 +3,16 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight
 
 from .._typing import FloatArray
+from .._validation import is_sparse
 from ..rows import sample_rows
 
-__all__ = ["Learned", "is_sparse"]
+__all__ = ["TrainingSample"]
 
 
-def is_sparse(X: Any) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
-    return bool(sp.issparse(X))
-
-
-class Learned:
+class TrainingSample:
     """The rows that a map learns from, in float64, with their weights.
 
     At most 10,000 rows, chosen by their numbers; rows of weight zero do not exist.
@@ -38,11 +33,11 @@ class Learned:
         self.weights: FloatArray = weights[chosen]
 
     def mean(self) -> FloatArray:
-        """The weighted mean of the rows."""
+        """Return the weighted mean of the rows."""
         return np.asarray(self.weights @ self.rows) / self.weights.sum()
 
     def deviation(self) -> FloatArray:
-        """The weighted standard deviations of the columns."""
+        """Return the weighted standard deviations of the columns."""
         share = self.weights / self.weights.sum()
         if is_sparse(self.rows):
             square = np.asarray(share @ self.rows.multiply(self.rows).tocsr())

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._typing import Array, FloatArray
-from ..rows.dispatch import blockwise, sampled
-from .learned import Learned, is_sparse
+from ..._typing import Array, FloatArray
+from ..._validation import is_sparse
+from ...rows.dispatch import blockwise, sampled
+from ..training_sample import TrainingSample
 
 __all__ = ["Standardizer"]
 
@@ -48,9 +49,9 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Learn means and standard deviations from (weighted) rows."""
         X, sample_weight = sampled(X, sample_weight)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        learned = Learned(X, sample_weight)
-        self.mean_ = learned.mean()
-        deviation = learned.deviation()
+        sample = TrainingSample(X, sample_weight)
+        self.mean_ = sample.mean()
+        deviation = sample.deviation()
         # What is left of a constant column is rounding.
         constant = deviation <= 10 * np.finfo(X.dtype).eps * np.abs(self.mean_)
         self.scale_ = np.where(constant | (deviation == 0), 1.0, deviation)
@@ -69,13 +70,13 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if is_sparse(X):
             if self.mean_.any():
                 raise ValueError(
-                    "Sparse X can not be centred without filling it: fit on sparse rows too."
+                    "Sparse X cannot be centred without filling it: fit on sparse rows too."
                 )
             return X.multiply(inverse[None, :]).tocsr()
         return (X - self.mean_.astype(X.dtype)) * inverse
 
     def linear_map(self) -> FloatArray:
-        """What every column is multiplied with: [n_features]."""
+        """Return the factor of every column: [n_features]."""
         check_is_fitted(self)
         return np.asarray(1 / self.scale_)
 

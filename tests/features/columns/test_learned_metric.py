@@ -17,8 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 from tests.finite_differences import assert_gradient
-from zonal.features import learned_metric
-from zonal.features.learned_metric import Pilot, Regression, _best, _factor, _root
+from zonal.features.columns.metric import distinct_sample, outer_product, regression, targets
+from zonal.features.columns.metric.comparison import best_iterate
+from zonal.features.columns.metric.distinct_sample import DistinctSample
+from zonal.features.columns.metric.outer_product import fourth_root, outer_product_factor
+from zonal.features.columns.metric.regression import Regression
 
 
 def learner(**kwargs):
@@ -106,7 +109,7 @@ def test_definition():
     weights = rng.uniform(0.5, 2.0, 120)
     A = rng.standard_normal((3, 3))
     kernel = zonal.Matern(2.5, 2.0)
-    pilot = Pilot.of(rows, y, weights)
+    pilot = DistinctSample.of(rows, y, weights)
     landmarks = np.arange(40)
     model = Regression.fit(kernel, pilot.mapped(A), landmarks)
     n = pilot.n_train
@@ -140,12 +143,12 @@ def test_definition():
         axis=-1,
     )
     M = np.einsum("n,nti,ntj->ij", share, G, G)
-    root = _root(model, A, False, np.random.default_rng(0))
+    root = fourth_root(model, A, False, np.random.default_rng(0))
     np.testing.assert_allclose(
         root.T @ root, sqrtm(M).real, rtol=1e-5, atol=1e-6 * np.sqrt(M.max())
     )
-    diagonal = _root(Regression.fit(kernel, pilot, landmarks), np.ones(3), True, rng)
-    full = _root(Regression.fit(kernel, pilot, landmarks), np.ones(3), False, rng)
+    diagonal = fourth_root(Regression.fit(kernel, pilot, landmarks), np.ones(3), True, rng)
+    full = fourth_root(Regression.fit(kernel, pilot, landmarks), np.ones(3), False, rng)
     square = full.T @ full  # M^{1/2}
     np.testing.assert_allclose(diagonal**4, np.diag(square @ square), rtol=1e-8)
 
@@ -188,11 +191,13 @@ def test_the_choice():
     identity = np.full(n, 5.0)
     # The t quantile of 49 degrees is 2.0096: a gain of 1 counts below s/√49 = 0.4976.
     for spread, chosen in ((3.4, 1), (3.6, 0)):
-        assert _best(np.array([identity, identity - 1 - spread * noise]), np.ones(n)) == chosen
+        assert (
+            best_iterate(np.array([identity, identity - 1 - spread * noise]), np.ones(n)) == chosen
+        )
     # The scale of the weights does not matter, and a worse iterate never counts.
     sure = np.array([identity, identity - 1, identity + 1])
-    assert _best(sure, np.full(n, 1e-9)) == 1
-    assert _best(sure[[0, 2]], np.ones(n)) == 0
+    assert best_iterate(sure, np.full(n, 1e-9)) == 1
+    assert best_iterate(sure[[0, 2]], np.ones(n)) == 0
 
 
 def test_labels():
@@ -220,7 +225,7 @@ def test_labels():
 def test_many_whole_numbers_are_quantities():
     X, y, _ = two_directions(500, 4)
     counts = np.round(20 * y).astype(int)
-    assert len(np.unique(counts)) > learned_metric.MAX_CLASSES
+    assert len(np.unique(counts)) > targets.MAX_CLASSES
     np.testing.assert_array_equal(
         learner().fit(X, counts).metric_, learner().fit(X, counts.astype(float)).metric_
     )
@@ -244,7 +249,7 @@ def test_scores_are_shares_of_the_variance():
     X, y, _ = two_directions(4000, 2, noise=0.5)
     rng = np.random.default_rng(1)
     pure = learner(n_iterations=0).fit(X, rng.standard_normal(4000))
-    held_out = 4000 / learned_metric.FOLDS
+    held_out = 4000 / distinct_sample.FOLDS
     error = np.sqrt(2 / held_out)  # the relative error of a variance of normal noise
     np.testing.assert_allclose(pure.scores_, [1], atol=5 * error)
     share = 0.25 / y.var()
@@ -322,13 +327,13 @@ def test_sparse(diagonal):
 def test_the_sketch():
     """Exact where M has less rank than there are probes; here that is 8."""
     rng = np.random.default_rng(0)
-    dim = learned_metric.MAX_RANK + 100
+    dim = outer_product.MAX_RANK + 100
     basis = rng.standard_normal((8, dim))
     rows = rng.standard_normal((200, 8)) @ basis
-    pilot = Pilot.of(rows, rng.standard_normal((200, 2)), np.ones(200))
+    pilot = DistinctSample.of(rows, rng.standard_normal((200, 2)), np.ones(200))
     model = Regression.fit(zonal.Gaussian(50.0), pilot, np.arange(60))
     G = np.concatenate(list(model.gradients()))
-    F = _factor(model, rng)
+    F = outer_product_factor(model, rng)
     M = G.T @ G
     np.testing.assert_allclose(F.T @ F, M, atol=1e-8 * np.abs(M).max())
 
@@ -337,8 +342,8 @@ def test_blocks_of_gradients(monkeypatch):
     X, y, _ = two_directions(300, 4)
     Y = np.column_stack([y, y**2, np.sin(y)])
     expected = learner().fit(X, Y).metric_
-    monkeypatch.setattr(learned_metric, "MAX_BLOCK", 100)
-    monkeypatch.setattr(learned_metric, "MAX_WIDTH", 8)
+    monkeypatch.setattr(regression, "MAX_BLOCK", 100)
+    monkeypatch.setattr(regression, "MAX_WIDTH", 8)
     np.testing.assert_allclose(learner().fit(X, Y).metric_, expected, rtol=1e-6, atol=1e-9)
 
 
@@ -348,7 +353,7 @@ def test_five_thousand_columns(diagonal, monkeypatch):
 
     With fewer probes than usual, for the map and its copies are to be small beside that.
     """
-    monkeypatch.setattr(learned_metric, "MAX_RANK", 64)
+    monkeypatch.setattr(outer_product, "MAX_RANK", 64)
     rng = np.random.default_rng(0)
     inner = rng.standard_normal((400, 5))
     X = inner.repeat(1000, axis=1) + 0.1 * rng.standard_normal((400, 5000))
@@ -363,7 +368,7 @@ def test_five_thousand_columns(diagonal, monkeypatch):
     # Of the five groups of copies, that of the one that matters leads.
     assert np.argmax(metric.relevance_.reshape(5, 1000).sum(axis=1)) == 0
     assert metric.best_iteration_ > 0
-    assert Z.shape[1] <= (5000 if diagonal else learned_metric.MAX_RANK)
+    assert Z.shape[1] <= (5000 if diagonal else outer_product.MAX_RANK)
 
 
 def test_twenty_rows():

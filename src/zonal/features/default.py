@@ -4,14 +4,16 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from .columns import Standardizer
 from .gegenbauer import GegenbauerFeatures
-from .scaling import Standardizer
 
-__all__ = ["automatic_features"]
+__all__ = ["default_features"]
 
 
-def automatic_features(n_components: int, random_state: Any = None) -> Pipeline:
-    """Standardised columns, a Gaussian kernel of median bandwidth, Gegenbauer features.
+def default_features(n_components: int, random_state: Any = None) -> Pipeline:
+    """Return the fallback: standardised columns, then Gegenbauer features.
+
+    The kernel is a Gaussian of median bandwidth.
 
     Parameters
     ----------

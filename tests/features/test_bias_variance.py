@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ive
 
 import zonal
-from zonal.kernels.truncation import balanced_degree
+from zonal.features.bias_variance import balanced_degree
 from zonal.polynomials import gauss_gegenbauer
 from zonal.theory import gegenbauer, harmonic_dimension
 

@@ -14,11 +14,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._typing import Array, FloatArray
-from .._validation import check_choice
-from ..datasets.sphere import to_sphere
-from ..rows.dispatch import blockwise, sampled
-from .scaling import Standardizer
+from ..._typing import Array, FloatArray
+from ..._validation import check_choice
+from ...polynomials import to_sphere
+from ...rows.dispatch import blockwise, sampled
+from .standardizer import Standardizer
 
 __all__ = ["SphereEncoder"]
 
@@ -144,7 +144,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
 
     @blockwise
     def transform(self, X: Any) -> Array:
-        """Points of the sphere, then the other columns.
+        """Return points of the sphere, then the other columns.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         return np.hstack([to_sphere(*self._angles(X)), others]).astype(X.dtype, copy=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns of the output.
+        """Return names of the columns of the output.
 
         Parameters
         ----------
@@ -197,13 +197,13 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         )
 
     def _columns_present(self) -> str:
-        """What an error says about the columns that there are."""
+        """Describe the columns of X, for an error message."""
         if hasattr(self, "feature_names_in_"):
             return f"The columns are {', '.join(map(repr, self.feature_names_in_))}."
         return f"X has {self.n_features_in_} columns and no names."
 
     def _find(self, angle: str) -> int:
-        """The number of the latitude or longitude column."""
+        """Return the number of the latitude or longitude column."""
         wanted, width = getattr(self, angle), self.n_features_in_
         what = f"{angle}={wanted!r} of {type(self).__name__}"
         if isinstance(wanted, Integral) and not isinstance(wanted, bool):
@@ -234,7 +234,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         )
 
     def _angles(self, X: Array) -> tuple[Array, Array]:
-        """Latitudes and longitudes of rows in float64, in range."""
+        """Return latitudes and longitudes of rows in float64, in range."""
         latitude, longitude = X[:, self.columns_].T.astype(np.float64)
         if self.out_of_range == "wrap":
             return _wrap(latitude, longitude)
@@ -260,12 +260,12 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
 
 
 def _words(name: str) -> set[str]:
-    """The words in a name, in lower case: {"gps", "latitude"} for GPSLatitude or gps_latitude1."""
+    """Return the words of a name, in lower case: {"gps", "latitude"} for GPSLatitude."""
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
 
 
 def _span(X: Array, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Minimum and width of every column over the rows that count."""
+    """Return minimum and width of every column over the rows that count."""
     rows = X[weights > 0]
     if len(rows) == 0:
         raise ValueError("All sample weights are zero: at least one row must count.")
@@ -274,7 +274,7 @@ def _span(X: Array, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _wrap(latitude: FloatArray, longitude: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same places with latitudes from -90 to 90: past a pole one comes down on the far side."""
+    """Return the same places with latitudes from -90 to 90: past a pole is the far side."""
     latitude, longitude = np.fmod(latitude, 360.0), np.fmod(longitude, 360.0)
     latitude -= 360.0 * np.rint(latitude / 360.0)  # from -180 to 180
     over = np.abs(latitude) > 90

@@ -1,0 +1,1 @@
+"""How a metric is learnt: the rows it is learnt from, a regression, and its gradients."""

@@ -1,0 +1,90 @@
+"""Kernel ridge regression whose gradients tell the metric."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...._typing import Array, FloatArray
+from ....kernels import Kernel
+from ....moments.ridge import Eigen
+from ....rows.threads import map_rows
+from ...baselines.landmarks import whitening
+from .distinct_sample import DistinctSample
+
+__all__ = ["Regression"]
+
+# Over the mean eigenvalue, strongest first: from little more than the mean of y, so that noise
+# is no reason for another metric, to where rounding errors begin to show in the gradients.
+ALPHAS = np.geomspace(1e3, 1e-7, 21)
+# Numbers in a block of gradients, 64 MB.
+MAX_BLOCK = 1 << 23
+# Numbers of columns times targets whose gradients are found together.
+MAX_WIDTH = 1 << 14
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Kernel ridge regression on landmarks, with the alpha that is best on the held-out rows.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    rows, weights : ndarrays of shapes (n_train, d) and (n_train,)
+        What it was fitted to; the weights add up to one.
+    landmarks : ndarray of shape (m, d)
+    coef : ndarray of shape (m, t)
+        f(x) = Σ_j coef_j k(x, landmark_j) + constant.
+    losses : ndarray of shape (n_held_out,)
+        Squared errors on the held-out rows, summed over targets.
+    """
+
+    kernel: Kernel
+    rows: FloatArray
+    weights: FloatArray
+    landmarks: FloatArray
+    coef: FloatArray
+    losses: FloatArray
+
+    @classmethod
+    def fit(cls, kernel: Kernel, sample: DistinctSample, landmarks: Array) -> "Regression":
+        """Fit to the training rows of a sample, with landmarks of these numbers."""
+        centers = sample.rows[landmarks]
+        _, whiten = whitening(kernel, centers)
+
+        def block(rows: FloatArray, out: FloatArray) -> None:
+            np.matmul(kernel(rows, centers), whiten, out=out)
+
+        shape = (len(sample.rows), whiten.shape[1])
+        Z = map_rows(block, sample.rows, np.empty(shape), 4 * len(centers))
+        n = sample.n_train
+        share = sample.weights[:n] / sample.weights[:n].sum()
+        Z -= share @ Z[:n]
+        Y = sample.targets - share @ sample.targets[:n]
+        for values in (Z, Y):
+            values[:n] *= np.sqrt(share)[:, None]
+        gram = Z[:n].T @ Z[:n]
+        eigen = Eigen.of(gram)
+        rhs = eigen.vectors.T @ (Z[:n].T @ Y[:n])
+        rotated = Z[n:] @ eigen.vectors
+        best, coef, losses = np.inf, np.zeros_like(rhs), np.zeros(len(rotated))
+        # From the strongest on, to which ties go.
+        for alpha in np.trace(gram) / len(gram) * ALPHAS:
+            beta = eigen.shrink(alpha)[:, None] * rhs
+            squares = np.square(Y[n:] - rotated @ beta).sum(axis=1)
+            if (total := float(sample.weights[n:] @ squares)) < best:
+                best, coef, losses = total, beta, squares
+        coef = whiten @ (eigen.vectors @ coef)
+        return cls(kernel, sample.rows[:n], share, centers, coef, losses)
+
+    def gradients(self) -> Iterator[FloatArray]:
+        """Yield gradients at the training rows times the roots of their weights: [b, d]."""
+        dim = self.rows.shape[1]
+        n_targets = max(1, MAX_WIDTH // dim)
+        for first in range(0, self.coef.shape[1], n_targets):
+            coef = self.coef[:, first : first + n_targets]
+            n_rows = max(1, MAX_BLOCK // (dim * coef.shape[1]))
+            for start in range(0, len(self.rows), n_rows):
+                part = slice(start, start + n_rows)
+                found = self.kernel.contract_gradient(self.rows[part], self.landmarks, coef)
+                yield (found * np.sqrt(self.weights[part])[:, None, None]).reshape(-1, dim)

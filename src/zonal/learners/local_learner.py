@@ -1,0 +1,250 @@
+"""Learners with a local part: y(x) = z(x)ᵀβ + u(x) + ε.
+
+The features carry what is long-ranged, a Gaussian process u with a local kernel the rest, known by
+the nearest rows (`zonal.NeighborKriging`). Such a model keeps its rows; all that is learnt from
+them, the parameters by evidence included, is found when they are all there.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from .._typing import Array
+from .._validation import is_sparse
+from ..features.space import FeatureSpace
+from ..kernels import as_kernel
+from ..kriging.search import Found
+from ..rows import Block, Source, sample_rows
+from ..rows.array import ArraySource
+from ..rows.kept import KEPT_BYTES, KeptRows
+from ..rows.survey import Survey
+from ..selection.choice import LocalOptions, select_model
+from ..selection.search import MIN_ROWS
+from ..selection.trials import Split
+from .feature_learner import MomentLearner
+from .local_solution import LocalSolution, solve_local
+from .neighbor_kriging import NeighborKriging
+
+__all__ = ["LocalLearner"]
+
+
+class LocalLearner(MomentLearner):
+    """Base class of learners with the parameter `local`.
+
+    Attributes
+    ----------
+    local_ : NeighborKriging or None
+        The fitted local part.
+    """
+
+    local: Any
+
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
+        source = super()._open(X, y, weight, resumable)
+        if resumable or isinstance(source, ArraySource) or not self._may_be_local():
+            return source
+        held = source.hold(KEPT_BYTES)
+        if held is None:
+            self._beyond_memory_ = True
+            return source
+        return ArraySource(self._checked(held, first=True))
+
+    def _may_be_local(self) -> bool:
+        """Tell whether the model could get a local part."""
+        if self.local is None:
+            return False
+        return not isinstance(self.local, str) or self.features is None or self._is_automatic()
+
+    def _is_automatic(self) -> bool:
+        return isinstance(self.features, str) and self.features == "auto"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        given = isinstance(self.local, NeighborKriging)
+        if not (self.local is None or given or (self.local == "auto")):
+            raise ValueError(
+                f"local={self.local!r} must be 'auto', None or a zonal.NeighborKriging."
+            )
+        if self.features is None and self.local is None:
+            raise ValueError(
+                "features=None leaves a constant and the local part, but local=None: give one of "
+                "them, or use the defaults."
+            )
+
+    def _learn(self, survey: Survey) -> None:
+        self._is_local_ = False
+        self._beyond_memory_ = getattr(self, "_beyond_memory_", False)
+        self._columns_: Any = None
+        self._found_: Found | None = None
+        self._n_neighbors_ = self._options().n_neighbors
+        sample = survey.sample
+        if self._may_be_local() and is_sparse(sample.X):
+            if isinstance(self.local, NeighborKriging) or self.features is None:
+                raise ValueError(
+                    "A local part needs dense rows, but X is sparse: use local=None, or pass a "
+                    "dense array of fewer columns."
+                )
+        elif self.features is None:
+            self._is_local_ = True
+            self.features_, self.n_columns_ = None, 0
+            return
+        elif self._may_be_local() and self._is_automatic():
+            if self._choose_model(survey):
+                return
+        elif isinstance(self.local, NeighborKriging):
+            self._is_local_ = True
+        super()._learn(survey)
+        if self._is_local_:
+            self._columns_ = FeatureSpace(self.features_, self.n_columns_).before
+        if self._beyond_memory_:
+            for record in getattr(self, "_selection_", []):
+                record["local"] = f"not tried: more than {KEPT_BYTES >> 30} GB of rows"
+
+    def _choose_model(self, survey: Survey) -> bool:
+        """Choose features, a local part or both; False where there is nothing to choose by."""
+        sample = survey.sample
+        Y = self._targets(sample.y, _num_samples(sample.X))
+        weight = sample.weight
+        counting = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
+        options = self._options()
+        n_bytes = Y.shape[0] * (sample.X.shape[1] + Y.shape[1]) * 8
+        self._beyond_memory_ |= survey.whole and n_bytes > KEPT_BYTES and not options.required
+        if self._beyond_memory_:
+            return False
+        if not survey.whole or len(counting) < MIN_ROWS or not np.ptp(Y, axis=0).any():
+            self._is_local_ = options.required
+            return False
+        model = select_model(
+            sample.X,
+            sample.y,
+            Y.astype(np.float64),
+            weight,
+            counting[sample_rows(len(counting))],
+            n_components=self.budget,
+            local=options,
+            splits=self._judging_splits(counting),
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            verbose=self.verbose,
+        )
+        self._selection_ = model.records
+        self._is_local_ = model.local is not None
+        self._columns_, self._found_ = model.columns, model.local
+        self._n_neighbors_ = model.n_neighbors
+        self.features_ = model.features
+        self._start_sums(sample.X, Y)
+        return True
+
+    def _judging_splits(self, counting: Any) -> list[Split] | None:
+        """Return held-out rows of the kind that the model will meet; None: random ones."""
+        return None
+
+    def _options(self) -> LocalOptions:
+        """Return what is given of the local part."""
+        part = self.local if isinstance(self.local, NeighborKriging) else NeighborKriging()
+        kernel = None if isinstance(part.kernel, str) and part.kernel == "auto" else part.kernel
+        noise = None if isinstance(part.noise, str) else float(part.noise)
+        required = isinstance(self.local, NeighborKriging) or self.features is None
+        return LocalOptions(
+            None if kernel is None else as_kernel(kernel), noise, int(part.n_neighbors), required
+        )
+
+    def _start_sums(self, X: Any, Y: Array) -> None:
+        if self.features_ is None:
+            self.n_columns_ = 0
+        elif self._is_local_:
+            self.n_columns_ = len(FeatureSpace(self.features_, 0).mean(X))
+        else:
+            super()._start_sums(X, Y)
+
+    def _sums(self, block: Block) -> Any:
+        if not self._is_local_:
+            return super()._sums(block)
+        return KeptRows(
+            (
+                Block(
+                    self._local_rows(block.X),
+                    self._targets(block.y, len(block)),
+                    block.weight,
+                    block.start,
+                ),
+            )
+        )
+
+    def _local_rows(self, X: Any) -> Array:
+        """Return rows as the local part sees them."""
+        rows = X if self._columns_ is None else FeatureSpace(self._columns_, 0).transform(X)
+        return np.ascontiguousarray(rows)
+
+    def _merge(self, left: Any, right: Any) -> Any:
+        return left + right if isinstance(left, KeptRows) else super()._merge(left, right)
+
+    def _n_summed(self, sums: Any) -> int:
+        return len(sums) if isinstance(sums, KeptRows) else super()._n_summed(sums)
+
+    def _solve(self, sums: Any) -> Any:
+        if not isinstance(sums, KeptRows):
+            return super()._solve(sums)
+        options = self._options()
+        block = sums.joined()
+        kernel = options.kernel
+        if kernel is not None:
+            kernel = kernel.resolve(block.X, block.weight)
+        solution = solve_local(
+            block,
+            self._local_features(),
+            self._found_,
+            kernel=kernel,
+            noise=options.noise,
+            alpha=self._given_alpha(),
+            n_neighbors=self._n_neighbors_,
+            verbose=self.verbose,
+        )
+        self._found_ = solution.found  # parameters stay when rows are added
+        return solution
+
+    def _given_alpha(self) -> float | None:
+        """Return the ridge on whitened features, or None where the evidence decides."""
+        return None
+
+    def _local_features(self) -> Any:
+        """Return the feature map of rows as the local part sees them, or None."""
+        if self.features_ is None:
+            return None
+        last = FeatureSpace(self.features_, self.n_columns_).steps[-1]
+        return FeatureSpace(last, self.n_columns_).transform
+
+    def _predict_local(self, X: Any, return_std: bool = False) -> tuple[Array, Array | None]:
+        """Predict targets [n, t] and standard deviations with the local part."""
+        solution: LocalSolution = self._solution
+        rows = self._local_rows(self._check_rows(X, reset=False))
+        return solution.predict(rows, self._local_features(), return_std)
+
+    @property
+    def moments_(self) -> Any:
+        """The sums over the rows seen, for each fold; none where the rows are kept instead."""
+        return [] if self._is_local_ else super().moments_
+
+    @moments_.setter
+    def moments_(self, moments: Any) -> None:
+        self._sums_, self._solution_ = moments, None
+
+    @property
+    def local_(self) -> NeighborKriging | None:
+        """The fitted local part, of what the features leave, or None."""
+        solution = self._solution
+        if not isinstance(solution, LocalSolution):
+            return None
+        return NeighborKriging.of(solution, self._single_target())
+
+    def _single_target(self) -> bool:
+        return bool(getattr(self, "_single_", False))
+
+    def _check_gradient(self) -> None:
+        """Raise NotImplementedError if there is a local part, whose gradient is not known."""
+        if isinstance(self._solution, LocalSolution):
+            raise NotImplementedError(
+                "The prediction has a local part, and gradients are known of features only: fit "
+                "with local=None, or take differences of predictions."
+            )

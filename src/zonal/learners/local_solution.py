@@ -1,0 +1,145 @@
+"""A fitted model with a local part: what it predicts, and how sure it is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, FloatArray
+from ..kriging.joint import Joint, fit_joint, no_features
+from ..kriging.joint_search import joint_parameters
+from ..kriging.locations import Locations, locate
+from ..kriging.process import LocalProcess
+from ..kriging.search import Found, find_parameters
+from ..rows import Block
+
+__all__ = ["LocalSolution", "solve_local"]
+
+# Neighbours that rows are conditioned on beside features.
+FIT_NEIGHBORS = 24
+# Numbers of features in the sample that finds the parameters, and its most rows.
+SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 23, 50_000
+# Without features, mean, scale and evidence of more rows come from the terms of so many.
+JUDGED_ROWS = 150_000
+
+
+@dataclass(frozen=True)
+class LocalSolution:
+    """Features, a local part and their coefficients.
+
+    Attributes
+    ----------
+    joint : Joint
+        The rows, the parameters, the coefficients.
+    offset : ndarray of shape (n_targets,)
+        What was subtracted from the targets.
+    found : Found
+        The kernel, the noise, the ratio of the two parts.
+    """
+
+    joint: Joint
+    offset: FloatArray
+    found: Found
+    cv_results: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def alpha(self) -> float:
+        """The ridge on whitened features, one over the ratio of the two parts' variances."""
+        return 1 / self.found.ratio
+
+    @property
+    def coef(self) -> FloatArray:
+        """The coefficients of the features: [D, n_targets]."""
+        return self.joint.found.coef
+
+    @property
+    def intercept(self) -> FloatArray:
+        """The constant: [n_targets]."""
+        return self.joint.found.mean + self.offset
+
+    def without_features(self) -> "LocalSolution":
+        """Return the local part alone, of what the mean and the features leave."""
+        joint, n_targets = self.joint, len(self.offset)
+        found = replace(
+            joint.found,
+            mean=np.zeros(n_targets),
+            coef=np.zeros((0, n_targets)),
+            mean_variance=0.0,
+            mean_pull=np.zeros(0),
+            covariance=np.zeros((0, 0)),
+        )
+        if not len(joint.found.coef):  # nothing but a mean, which stays
+            return self
+        local = Joint(joint.process, found, joint.residual)
+        return LocalSolution(local, np.zeros(n_targets), self.found)
+
+    def predict(
+        self, rows: Array, features: Callable[[Array], Array] | None, return_std: bool = False
+    ) -> tuple[Array, Array | None]:
+        """Predict targets [n, t], and standard deviations of the latent functions."""
+        mean, std = self.joint.predict(rows, features or no_features, return_std)
+        mean = (mean + self.offset).astype(rows.dtype)
+        return mean, None if std is None else std.astype(rows.dtype)
+
+
+def solve_local(
+    block: Block,
+    features: Callable[[Array], Array] | None,
+    found: Found | None,
+    *,
+    kernel: Any = None,
+    noise: float | None = None,
+    alpha: float | None = None,
+    n_neighbors: int = 32,
+    seed: int = 0,
+    verbose: bool = False,
+) -> LocalSolution:
+    """Fit the joint model to rows in memory.
+
+    Parameters
+    ----------
+    block : Block
+        Rows as the local part sees them, targets [n, t] and weights.
+    features : callable or None
+        Maps such rows to features; None: a constant.
+    found : Found or None
+        Parameters, if they are known; else they are found by evidence.
+    kernel, noise
+        What is given of the local part.
+    alpha : float, optional
+        The ridge, by default by evidence.
+    n_neighbors : int
+        Rows that a prediction uses.
+    """
+    X, Y, weight = block.parts
+    Y = np.asarray(Y, np.float64)
+    offset = np.average(Y, axis=0, weights=weight)
+    locations = locate(np.asarray(X), Y - offset, weight, seed)
+    if found is None:
+        found = find_parameters(locations, kernel, noise, verbose=verbose)
+        if features is not None:
+            found = _beside(locations, features, found)
+    if alpha is not None:
+        found = Found(found.kernel, found.noise, 1 / max(alpha, 1e-300), found.log_evidence)
+    m = min(n_neighbors, len(locations))
+    process = LocalProcess(locations.rows, locations.weight, found.kernel, found.noise, m)
+    judged = None
+    if features is None and len(locations) > JUDGED_ROWS:
+        judged = np.linspace(0, len(locations) - 1, JUDGED_ROWS).astype(np.int32)
+    joint = fit_joint(
+        locations,
+        process,
+        features or no_features,
+        found.ratio,
+        n_neighbors=None if features is None else min(FIT_NEIGHBORS, n_neighbors),
+        judged=judged,
+    )
+    return LocalSolution(joint, offset, found)
+
+
+def _beside(locations: Locations, features: Callable[[Array], Array], found: Found) -> Found:
+    """Find the parameters of the local part and the features together."""
+    n_columns = features(locations.rows[:1]).shape[1]
+    n_sample = min(len(locations), max(SAMPLE_NUMBERS // max(n_columns, 1), 1), SAMPLE_ROWS)
+    return joint_parameters(locations, features(locations.rows[:n_sample]), found)

@@ -1,0 +1,47 @@
+"""Rows that are kept as they pass, for models that need them all."""
+
+from dataclasses import dataclass
+
+from .block import Block, join
+
+__all__ = ["KEPT_BYTES", "KeptRows", "n_bytes"]
+
+#: Rows of more bytes than this are not kept unless somebody asks for it.
+KEPT_BYTES = 2 << 30
+
+
+def n_bytes(block: Block) -> int:
+    """Return the bytes of the rows and targets of a block in memory."""
+    total = 0
+    for part in block.parts:
+        if part is None:
+            continue
+        if hasattr(part, "memory_usage"):
+            usage = part.memory_usage(index=False)
+            total += int(usage if isinstance(usage, int) else usage.sum())
+        else:
+            total += int(getattr(part, "nbytes", 0) or part.data.nbytes + part.indices.nbytes)
+    return total
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """Blocks of rows, in the order in which they were seen.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    """
+
+    blocks: tuple[Block, ...] = ()
+
+    def __add__(self, other: "KeptRows") -> "KeptRows":
+        """Keep the rows of both."""
+        return KeptRows(self.blocks + other.blocks)
+
+    def __len__(self) -> int:
+        return sum(len(block) for block in self.blocks)
+
+    def joined(self) -> Block:
+        """Return all rows as one block."""
+        return join(list(self.blocks))

@@ -1,0 +1,310 @@
+"""The choice of a whole model: features, a local part, or both.
+
+The search on the pilot finds features. A local part, alone and beside features, in the plain
+columns and in the learned metric, is judged on rows that are held out of all rows (see `trials`).
+A candidate with more parts replaces a simpler one only if it is better beyond chance.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import config_context
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from .._typing import FloatArray
+from ..kernels import Kernel
+from ..kriging.search import Found
+from .candidates import Candidate, scout_for
+from .pilot import Pilot
+from .search import Search
+from .structure import prepare
+from .trials import Split, Trial, Trials, preferred
+
+__all__ = ["LocalOptions", "Model", "select_model"]
+
+# Rows that candidates are judged on.
+MAX_QUERIES = 3_000
+# Features alone are given up where a local part has less than this share of their error.
+HOPELESS = 0.5
+# Features of long range beside a local part: their number, kernel and widths.
+LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
+# Neighbours that are tried for predictions into gaps.
+GAP_NEIGHBORS = 64
+
+
+class LocalOptions(NamedTuple):
+    """What is given of the local part.
+
+    Attributes
+    ----------
+    kernel : Kernel or None
+        None: by evidence.
+    noise : float or None
+        None: by evidence.
+    n_neighbors : int
+    required : bool
+        Whether the model must have a local part.
+    """
+
+    kernel: Kernel | None = None
+    noise: float | None = None
+    n_neighbors: int = 32
+    required: bool = False
+
+
+class Model(NamedTuple):
+    """What was chosen.
+
+    Attributes
+    ----------
+    features : Pipeline or None
+        Fitted: columns on a common scale, the learned metric if it was chosen, the feature map.
+        None: a constant.
+    columns : Pipeline or None
+        The steps before the feature map, whose rows the local part sees; None: rows as they are.
+    local : Found or None
+        The parameters of the local part.
+    n_neighbors : int
+    records : list of dict
+        What was tried, in this order.
+    """
+
+    features: Pipeline | None
+    columns: Pipeline | None
+    local: Found | None
+    n_neighbors: int
+    records: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Contender:
+    """A model that takes part in the last comparison."""
+
+    trial: Trial
+    metric: Any = None
+    features: Any = None
+    name: str = "none"
+    candidate: Candidate | None = None
+    n_neighbors: int | None = None
+
+
+def select_model(
+    X: Any,
+    y: Any,
+    targets: FloatArray,
+    weights: FloatArray | None,
+    pilot: npt.NDArray[np.intp],
+    *,
+    n_components: int,
+    local: LocalOptions,
+    splits: list[Split] | None = None,
+    seed: int = 0,
+    verbose: bool = False,
+) -> Model:
+    """Choose features, a local part or both for rows that are all in memory.
+
+    Parameters
+    ----------
+    X : ndarray or frame of shape (n, d)
+        All rows.
+    y : array-like of shape (n,)
+        The targets as they were given, for the learned metric.
+    targets : ndarray of shape (n, t)
+        Numbers, or indicators of classes.
+    weights : ndarray of shape (n,) or None
+    pilot : ndarray of int
+        Numbers of the rows of the pilot, all of positive weight.
+    n_components : int
+        The width D of features.
+    local : LocalOptions
+    splits : list of Split, optional
+        Held-out rows of the kind that the model will meet; by default random ones.
+    seed, verbose
+        As in `select_features`.
+    """
+    with config_context(transform_output="default"):
+        chooser = _Chooser(
+            X, y, targets, weights, pilot, n_components, local, splits, seed, verbose
+        )
+        return chooser.choose()
+
+
+class _Chooser:
+    """The steps of `select_model`."""
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        pilot: npt.NDArray[np.intp],
+        n_components: int,
+        local: LocalOptions,
+        splits: list[Split] | None,
+        seed: int,
+        verbose: bool,
+    ) -> None:
+        self.local, self.seed, self.verbose = local, seed, verbose
+        self.n_components, self.gaps = n_components, splits is not None
+        self.y = _safe_indexing(y, pilot)
+        pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
+        self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights)
+        spread = targets[pilot].std(axis=0)
+        unit = targets / np.where(spread > 0, spread, 1.0)
+        held_out = None if splits is None else np.isin(pilot, splits[0].queries)
+        whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
+        self.search = Search(whole, sphere, n_components, seed, verbose)
+        if splits is None:
+            queries = pilot[whole.folds == 2][:MAX_QUERIES]
+            splits = [Split(np.setdiff1d(np.arange(len(targets)), queries), queries)]
+        everything = np.asarray(X if self.step is None else self.step.transform(X))
+        self.trials = Trials(everything, unit, weights, splits, local.n_neighbors)
+
+    def choose(self) -> Model:
+        """Run the trials and build what wins."""
+        search = self.search
+        scouts = search.scout()
+        alone = self._alone(self.trials, None)
+        metric = search.learn_metric(self.y)
+        mapped = self.trials.mapped(metric)
+        locals_ = [alone] if metric is None else [alone, self._alone(mapped, metric)]
+        best_local = min(locals_, key=lambda one: one.trial.error)
+        trials = self.trials if best_local.metric is None else mapped
+        contenders = []
+        if self.local.required or best_local.trial.error < HOPELESS * scouts[0][1]:
+            features = self._scouted(best_local.metric, scouts)
+        else:
+            features = self._searched(scouts, metric)
+            contenders.append(features)
+        contenders += locals_
+        contenders += self._beside(best_local, trials, features)
+        return self._build(self._final(contenders))
+
+    def _alone(self, trials: Trials, metric: Any) -> _Contender:
+        """Try the local part alone."""
+        trial = trials.alone(self.local.kernel, self.local.noise)
+        found = _Contender(trial, metric)
+        self._record(found)
+        return found
+
+    def _scouted(self, metric: Any, scouts: list[tuple[Candidate, float]]) -> _Contender | None:
+        """Return the best scout at full width, in the plain columns only."""
+        if metric is not None:
+            return None
+        candidate = scouts[0][0]
+        return _Contender(
+            Trial(np.empty(0), 0.0), None, self.search.fitted(candidate), candidate.map, candidate
+        )
+
+    def _searched(self, scouts: list[tuple[Candidate, float]], metric: Any) -> _Contender:
+        """Finish the search for features, and judge the best like the others."""
+        search = self.search
+        best, error = search.on_maps(scouts)
+        if metric is not None:
+            metric, best, error = search.try_metric(metric, best, error)
+        best = search.refine(best, error)
+        features = search.fitted(best)
+        trials = self.trials.mapped(metric)
+        found = _Contender(trials.of_features(features), metric, features, best.map, best)
+        self._record(found)
+        return found
+
+    def _beside(
+        self, local: _Contender, trials: Trials, features: _Contender | None
+    ) -> list[_Contender]:
+        """Try features beside the local part: those found, and a few of long range."""
+        assert local.trial.found is not None
+        maps: list[tuple[Any, str, Candidate | None]] = []
+        if features is not None and (features.metric is None) == (local.metric is None):
+            maps.append((features.features, features.name, features.candidate))
+        name = scout_for(trials.rows.shape[1], LONG_COLUMNS, sparse=False)
+        for width in LONG_WIDTHS:
+            candidate = Candidate(LONG_FAMILY, width, name, metric=local.metric is not None)
+            map_ = self.search.fitted_in(candidate, LONG_COLUMNS, local.metric)
+            maps.append((map_, name, candidate))
+        found = []
+        for map_, name, origin in maps:
+            n_columns = len(map_.get_feature_names_out())
+            trial = trials.beside(map_.transform, n_columns, local.trial.found)
+            found.append(_Contender(trial, local.metric, map_, name, origin))
+            self._record(found[-1])
+        return found
+
+    def _final(self, contenders: list[_Contender]) -> _Contender:
+        """Return the best contender; each replaces a simpler one only beyond chance."""
+        best = contenders[0]
+        for other in contenders[1:]:
+            if preferred(best.trial, other.trial):
+                best = other
+        return self._with_neighbors(best) if self.gaps else best
+
+    def _with_neighbors(self, best: _Contender) -> _Contender:
+        """Try more neighbours for predictions into gaps."""
+        found = best.trial.found
+        if found is None or self.local.n_neighbors >= GAP_NEIGHBORS:
+            return best
+        trials = self.trials.mapped(best.metric)
+        options: dict[str, Any] = {"n_neighbors": GAP_NEIGHBORS}
+        if best.features is not None:
+            options["features"] = best.features.transform
+            options["n_columns"] = len(best.features.get_feature_names_out())
+        more = Trial(trials.losses(found, **options), 0.0, found)
+        if not preferred(best.trial, more):
+            return best
+        return _Contender(
+            more, best.metric, best.features, best.name, best.candidate, GAP_NEIGHBORS
+        )
+
+    def _build(self, best: _Contender) -> Model:
+        steps: list[tuple[str, Any]] = [] if self.step is None else [("scale", self.step)]
+        if best.metric is not None:
+            steps.append(("metric", best.metric))
+        columns = Pipeline(list(steps)) if steps else None
+        features = None
+        if best.features is not None:
+            features = Pipeline([*steps, ("features", best.features)])
+        self._mark(best)
+        n_neighbors = best.n_neighbors or self.local.n_neighbors
+        return Model(features, columns, best.trial.found, n_neighbors, self.search.records)
+
+    def _record(self, contender: _Contender) -> None:
+        """Note a trial of the last round in the table of what was tried."""
+        trial, candidate = contender.trial, contender.candidate
+        self.search.records.append(
+            {
+                "round": 6,
+                "kernel": "none" if candidate is None else candidate.family,
+                "width": None if candidate is None else candidate.width,
+                "rest_width": None if candidate is None else candidate.rest_width,
+                "metric": contender.metric is not None,
+                "features": contender.name,
+                "columns": 0
+                if contender.features is None
+                else len(contender.features.get_feature_names_out()),
+                "local": "none" if trial.found is None else _words(trial.found),
+                "error": trial.error,
+                "seconds": trial.seconds,
+                "chosen": False,
+            }
+        )
+        if self.verbose:
+            print(self.search.records[-1])
+
+    def _mark(self, best: _Contender) -> None:
+        """Note which record was chosen."""
+        errors = [record["error"] for record in self.search.records]
+        last = [i for i, record in enumerate(self.search.records) if record["round"] == 6]
+        place = min(last, key=lambda i: abs(errors[i] - best.trial.error))
+        self.search.records[place]["chosen"] = True
+
+
+def _words(found: Found) -> str:
+    """Describe a local part in a few words."""
+    kernel = found.kernel
+    name = type(kernel).__name__.lower()
+    nu = getattr(kernel, "nu", None)
+    return f"{name} {nu:g}, noise {found.noise:.2g}" if nu else f"{name}, noise {found.noise:.2g}"

@@ -1,0 +1,213 @@
+"""Candidates judged on rows that are held out of *all* rows, not of the pilot.
+
+Density is what a local part lives on, so its queries are rows of the pilot, but their neighbours
+come from all rows that may be known then: all others, or with a splitter its training part.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import Array, FloatArray
+from ..features.space import FeatureSpace
+from ..features.sums import moments_of_rows, start_of_moments
+from ..kriging.joint import Features, fit_joint, no_features
+from ..kriging.joint_search import joint_parameters
+from ..kriging.locations import Locations, locate
+from ..kriging.process import LocalProcess
+from ..kriging.search import Found, find_parameters
+from ..moments.folds import Splits
+from ..moments.held_out import HeldOut
+from ..moments.ridge import default_alphas, solve
+from ..rows import Block, sample_rows
+
+__all__ = ["Split", "Trial", "Trials", "preferred", "splits_of"]
+
+# Numbers of features in the sample that finds the parameters of a joint model.
+SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 23, 50_000
+# Whitened rows by which a joint model is judged: at least so many, and so many a column.
+JUDGED_ROWS, ROWS_A_COLUMN = 20_000, 8
+# Neighbours in the fit of a joint model.
+FIT_NEIGHBORS = 24
+# A candidate replaces a simpler one if it gains this share, and as many standard errors.
+LEAST_GAIN, DEVIATIONS = 0.005, 1.0
+
+
+class Split(NamedTuple):
+    """Row numbers of what is known, and of what is to be predicted."""
+
+    train: npt.NDArray[np.intp]
+    queries: npt.NDArray[np.intp]
+
+
+def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -> list[Split]:
+    """Return the splits of a splitter, with at most so many queries in all.
+
+    Parameters
+    ----------
+    plan : Splits
+        Groups of rows, and splits in terms of these.
+    counting : ndarray of int
+        Rows of positive weight.
+    most : int
+        Queries, drawn by a hash of the row numbers.
+    """
+    found = []
+    for split in plan.splits:
+        train, test = (
+            counting[np.isin(plan.labels[counting], part)] for part in (split.train, split.test)
+        )
+        few = sample_rows(len(test), max(most // len(plan.splits), 1))
+        if len(train) and len(test):
+            found.append(Split(train, test[few]))
+    return found
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One candidate and how well it did.
+
+    Attributes
+    ----------
+    losses : ndarray of shape (n_queries,)
+        Squared errors times weights, averaged over targets.
+    seconds : float
+    found : Found or None
+        Parameters of the local part.
+    """
+
+    losses: FloatArray
+    seconds: float
+    found: Found | None = None
+
+    @property
+    def error(self) -> float:
+        """The mean of the losses."""
+        return float(self.losses.mean())
+
+
+def preferred(simple: Trial, other: Trial) -> bool:
+    """Tell whether a candidate is better than a simpler one beyond chance, on the same queries."""
+    gains = simple.losses - other.losses
+    error = gains.std() / max(len(gains), 2) ** 0.5
+    return bool(gains.mean() > max(LEAST_GAIN * simple.error, DEVIATIONS * error))
+
+
+class Trials:
+    """Trials on all rows, in the columns that a local part sees.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        All rows, with columns on a common scale.
+    targets : ndarray of shape (n, t)
+        Of about unit variance.
+    weights : ndarray of shape (n,) or None
+    splits : list of Split
+    n_neighbors : int
+        Neighbours in predictions.
+    """
+
+    def __init__(
+        self,
+        rows: Array,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        splits: list[Split],
+        n_neighbors: int = 32,
+    ) -> None:
+        self.rows, self.targets, self.weights = rows, targets, weights
+        self.splits, self.n_neighbors = splits, n_neighbors
+        self._locations: list[Locations] = []
+
+    def alone(self, kernel: Any = None, noise: float | None = None) -> Trial:
+        """Try the local part alone, with the parameters that the evidence prefers."""
+        start = time.perf_counter()
+        found = find_parameters(self.locations(0), kernel, noise)
+        return Trial(self.losses(found), time.perf_counter() - start, found)
+
+    def beside(self, features: Features, n_columns: int, start: Found) -> Trial:
+        """Try features and the local part together."""
+        begin = time.perf_counter()
+        locations = self.locations(0)
+        n_sample = min(len(locations), SAMPLE_NUMBERS // n_columns, SAMPLE_ROWS)
+        found = joint_parameters(locations, features(locations.rows[:n_sample]), start)
+        losses = self.losses(found, features, n_columns)
+        return Trial(losses, time.perf_counter() - begin, found)
+
+    def mapped(self, metric: Any) -> "Trials":
+        """Return the same trials in the columns of a learned metric; None: these."""
+        if metric is None:
+            return self
+        rows = metric.transform(self.rows)
+        return Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
+
+    def locations(self, split: int) -> Locations:
+        """Return the distinct training rows of a split, in random order."""
+        while len(self._locations) <= split:
+            train = self.splits[len(self._locations)].train
+            weights = None if self.weights is None else self.weights[train]
+            self._locations.append(locate(self.rows[train], self.targets[train], weights))
+        return self._locations[split]
+
+    def losses(
+        self,
+        found: Found,
+        features: Features = no_features,
+        n_columns: int = 0,
+        n_neighbors: int | None = None,
+    ) -> FloatArray:
+        """Return the losses of a local part, with features beside it or without."""
+        parts = []
+        for number, split in enumerate(self.splits):
+            locations = self.locations(number)
+            process = LocalProcess(
+                locations.rows,
+                locations.weight,
+                found.kernel,
+                found.noise,
+                n_neighbors or self.n_neighbors,
+            )
+            n_judged = min(len(locations), max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns))
+            judged = np.linspace(0, len(locations) - 1, n_judged).astype(np.int32)
+            joint = fit_joint(
+                locations, process, features, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
+            )
+            predicted, _ = joint.predict(self.rows[split.queries], features)
+            parts.append(self._squares(split, predicted))
+        return np.concatenate(parts)
+
+    def of_features(self, features: Any) -> Trial:
+        """Try ridge regression on fitted features of the columns, at the best alpha."""
+        start = time.perf_counter()
+        parts = []
+        for split in self.splits:
+            train, test = self._moments(features, split)
+            held_out = HeldOut.of(train, test)
+            alphas = default_alphas(train)
+            best = alphas[int(np.argmin(held_out.errors(alphas)))]
+            solution = solve(train, float(best), fit_intercept=True)
+            Z = FeatureSpace(features, train.n_features).transform(self.rows[split.queries])
+            parts.append(self._squares(split, Z @ solution.coef + solution.intercept))
+        return Trial(np.concatenate(parts), time.perf_counter() - start)
+
+    def _moments(self, features: Any, split: Split) -> Any:
+        """Sum the moments of the training rows and of the queries."""
+        X, Y = self.rows[split.train], self.targets[split.train]
+        shift = start_of_moments(FeatureSpace(features, 0), X, Y)
+        space = FeatureSpace(features, len(shift) - Y.shape[1])
+        known = Block(X, Y, None if self.weights is None else self.weights[split.train])
+        queries = split.queries
+        asked = Block(self.rows[queries], self.targets[queries], self._weight(split))
+        return [moments_of_rows(space, block, None, shift)[0] for block in (known, asked)]
+
+    def _weight(self, split: Split) -> FloatArray | None:
+        return None if self.weights is None else self.weights[split.queries]
+
+    def _squares(self, split: Split, predicted: Array) -> FloatArray:
+        losses = np.square(self.targets[split.queries] - predicted).mean(axis=1)
+        weight = self._weight(split)
+        return np.asarray(losses if weight is None else losses * weight / weight.mean())
