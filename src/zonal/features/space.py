@@ -86,7 +86,8 @@ class FeatureSpace:
     @property
     def block_rows(self) -> int:
         """Rows of a stream's block that keeps all threads busy."""
-        return STEPS * max(self.n_columns, BLOCK_BYTES // (8 * self.n_columns))
+        width = max(self.n_columns, 1)
+        return STEPS * max(width, BLOCK_BYTES // (8 * width))
 
     def narrow(self, n_rows: int) -> "FeatureSpace":
         """Return the narrowest known form of the features, if there are enough rows to pay."""

@@ -1,20 +1,23 @@
 """Parameters of the joint model by its evidence, from those of the local part alone."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from .._typing import Array
-from .correlation import of_kernel
-from .evidence import Parameters, Sample, maximize
+from .correlation import Correlation, of_kernel
+from .evidence import Parameters, Sample, evaluate, maximize
 from .locations import Locations
+from .marginal import Observed, marginal
 from .search import Found, column_groups
 
 __all__ = ["joint_parameters"]
 
-# Rows whose terms of the evidence are summed, and ratios of variances to begin with.
-JUDGED_ROWS = 6_000
-RATIOS = (1.0, 30.0)
+# Rows whose terms of the evidence are summed.
+JUDGED_ROWS = 4_000
+# Ratios of the two parts' variances, of which the best is where the climb begins.
+LOG_RATIOS = np.log(np.geomspace(1e-3, 1e4, 15))
 
 
 def joint_parameters(
@@ -22,13 +25,13 @@ def joint_parameters(
     features: Array,
     start: Found,
     *,
-    n_neighbors: int = 24,
-    n_iterations: int = 12,
+    n_neighbors: int = 16,
+    n_iterations: int = 8,
 ) -> Found:
     """Climb the evidence of the joint model from the parameters of the local part alone.
 
     The kernel's family stays; its length scales, the noise and the ratio of the two parts'
-    variances move together, and the neighbours are found anew once.
+    variances move together.
 
     Parameters
     ----------
@@ -38,9 +41,9 @@ def joint_parameters(
         Features of the first locations.
     start : Found
         What the local part has alone. Its kernel must be one that compiled code knows.
-    n_neighbors : int, default=24
-    n_iterations : int, default=12
-        Of L-BFGS, for each set of neighbours.
+    n_neighbors : int, default=16
+    n_iterations : int, default=8
+        Of L-BFGS.
 
     Returns
     -------
@@ -63,21 +66,25 @@ def joint_parameters(
     log_noise = math.log(start.noise) if start.noise > 0 else -math.inf
     free = np.full(n_groups + 2, True)
     free[n_groups] = start.noise > 0
-    tries = [
-        maximize(
-            sample,
-            correlation,
-            Parameters(np.zeros(n_groups), log_noise, math.log(ratio)),
-            free,
-            n_neighbors,
-            n_iterations // 2,
-        )
-        for ratio in RATIOS
-    ]
-    best, value = max(tries, key=lambda one: one[1])
-    best, value = maximize(sample, correlation, best, free, n_neighbors, n_iterations)
+    begin = _with_best_ratio(sample, correlation, Parameters(np.zeros(n_groups), log_noise), 16)
+    best, value = maximize(sample, correlation, begin, free, n_neighbors, n_iterations)
     factors = np.exp(best.log_scales)
     name = "bandwidth" if hasattr(start.kernel, "bandwidth") else "length_scale"
     moved = float(scales[0] * factors[0]) if isotropic else scales * factors[groups]
     kernel = type(start.kernel)(**(start.kernel.get_params() | {name: moved}))
     return Found(kernel, math.exp(best.log_noise), math.exp(best.log_ratio), value)
+
+
+def _with_best_ratio(
+    sample: Sample, correlation: Correlation, parameters: Parameters, n_neighbors: int
+) -> Parameters:
+    """Return parameters with the ratio that the evidence prefers, all others given."""
+    at = evaluate(sample, correlation, parameters, sample.neighbors(parameters, n_neighbors))
+    judged, n_targets = sample.judged, sample.targets.shape[1]
+    noise = math.exp(parameters.log_noise)
+    observed = Observed.of(
+        at.whitening.variance, sample.weight[judged], sample.within[judged], noise
+    )
+    gram = at.whitened.T @ at.whitened
+    values = [marginal(gram, n_targets, observed, math.exp(log)).log_evidence for log in LOG_RATIOS]
+    return replace(parameters, log_ratio=float(LOG_RATIOS[int(np.argmax(values))]))

@@ -19,7 +19,7 @@ __all__ = ["LocalSolution", "solve_local"]
 # Neighbours that rows are conditioned on beside features.
 FIT_NEIGHBORS = 24
 # Numbers of features in the sample that finds the parameters, and its most rows.
-SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 23, 50_000
+SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
 JUDGED_ROWS = 150_000
 

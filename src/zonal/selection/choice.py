@@ -175,9 +175,8 @@ class _Chooser:
         best_local = min(locals_, key=lambda one: one.trial.error)
         trials = self.trials if best_local.metric is None else mapped
         contenders = []
-        if self.local.required or best_local.trial.error < HOPELESS * scouts[0][1]:
-            features = self._scouted(best_local.metric, scouts)
-        else:
+        features = None
+        if not self.local.required and best_local.trial.error > HOPELESS * scouts[0][1]:
             features = self._searched(scouts, metric)
             contenders.append(features)
         contenders += locals_
@@ -190,15 +189,6 @@ class _Chooser:
         found = _Contender(trial, metric)
         self._record(found)
         return found
-
-    def _scouted(self, metric: Any, scouts: list[tuple[Candidate, float]]) -> _Contender | None:
-        """Return the best scout at full width, in the plain columns only."""
-        if metric is not None:
-            return None
-        candidate = scouts[0][0]
-        return _Contender(
-            Trial(np.empty(0), 0.0), None, self.search.fitted(candidate), candidate.map, candidate
-        )
 
     def _searched(self, scouts: list[tuple[Candidate, float]], metric: Any) -> _Contender:
         """Finish the search for features, and judge the best like the others."""

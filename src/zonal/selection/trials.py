@@ -27,7 +27,7 @@ from ..rows import Block, sample_rows
 __all__ = ["Split", "Trial", "Trials", "preferred", "splits_of"]
 
 # Numbers of features in the sample that finds the parameters of a joint model.
-SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 23, 50_000
+SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
 JUDGED_ROWS, ROWS_A_COLUMN = 20_000, 8
 # Neighbours in the fit of a joint model.
