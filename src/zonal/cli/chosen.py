@@ -19,10 +19,14 @@ def choices(learner: Any) -> list[tuple[str, str, str]]:
     if hasattr(last, "kernel_"):
         why = "with the parameters left open learnt from the data"
         rows.insert(1, ("kernel", _short(repr(last.kernel_)), why))
-    if hasattr(learner, "alpha_"):
-        cross_validated = bool(learner.cv_results_)
-        why = "the smallest cross-validated error" if cross_validated else "as asked for"
-        rows.append(("alpha", f"{learner.alpha_:.3g}", why))
+    local = getattr(learner, "local_", None)
+    if local is not None:
+        why = f"kriging of what features leave, from {local.n_neighbors} neighbours"
+        rows.append(("local part", _short(repr(local.kernel_)), why))
+    if learner.cv_results_:
+        rows.append(("alpha", f"{learner.alpha_:.3g}", "the smallest cross-validated error"))
+    elif not isinstance(learner.alpha, str):
+        rows.append(("alpha", f"{learner.alpha_:.3g}", "as asked for"))
     return rows
 
 
