@@ -11,6 +11,7 @@ import skops.io
 from sklearn.linear_model import Ridge
 
 import zonal
+from zonal.persistence import FORMAT
 
 from .common import X, features, parts, refuse, write_parts, y
 
@@ -73,7 +74,8 @@ def test_pickles_are_not_run(path, tmp_path):
 def test_other_zips(path):
     write_parts(path, {"readme.txt": b"hello", "data.csv": b"1,2,3"})
     refuse(path, "not a model")
-    write_parts(path, {"zonal.json": b'{"format": 1, "version": "0.1.0", "functions": []}'})
+    header = json.dumps({"format": FORMAT, "version": "0.1.0", "functions": []})
+    write_parts(path, {"zonal.json": header})
     refuse(path, "cannot be loaded")
     skops.io.dump(Ridge().fit(X, y), path)
     refuse(path, "not a model")
@@ -114,11 +116,15 @@ def test_every_flipped_byte_is_found_or_does_not_matter(path):
     assert refused > 0.8 * len(content)
 
 
-def test_newer_formats(path):
+@pytest.mark.parametrize(
+    ("step", "said"), [(1, "newer zonal .*Upgrade"), (-1, "older zonal .*fit the model again")]
+)
+def test_other_formats(path, step, said):
     zonal.save(zonal.Gaussian(), path)
-    header = json.dumps({"format": 2, "version": "9.8.7", "functions": [], "more": 1})
-    write_parts(path, {**parts(path), "zonal.json": header})
-    refuse(path, r"saved by a newer zonal \(9\.8\.7, format 2\).*Upgrade")
+    header = {"format": FORMAT + step, "version": "9.8.7", "functions": [], "more": 1}
+    write_parts(path, {**parts(path), "zonal.json": json.dumps(header)})
+    refuse(path, said)
+    refuse(path, rf"\(9\.8\.7, format {FORMAT + step}\)")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import zonal
-from zonal.tables import TableError
+from zonal.tables import TableError, csv
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((900, 3))
@@ -140,3 +140,28 @@ def test_frames_may_hold_text_and_gaps(tmp_path, suffix):
     rows = zonal.stream(path, 250, target="y", frames=True)
     found = clone(model).fit(rows).predict(frame)
     np.testing.assert_allclose(found, clone(model).fit(frame, y).predict(frame), rtol=1e-8)
+
+
+def test_long_rows_of_csv(tmp_path):
+    """Of more bytes than are read at a time."""
+    rows = np.random.default_rng(1).uniform(size=(2, 5000))
+    names = ",".join(f"column{number}" for number in range(5000))
+    lines = [",".join(f"{value:.220f}" for value in row) for row in rows]
+    (tmp_path / "wide.csv").write_text("\n".join([names, *lines]))
+    assert len(lines[0]) > 1 << 20
+    ((found, _),) = zonal.stream(tmp_path / "wide.csv")
+    np.testing.assert_array_equal(found, rows)
+
+
+def test_line_breaks_in_quotes(tmp_path, monkeypatch):
+    """Wherever a block ends: in the middle of a quoted text, too."""
+    monkeypatch.setattr(csv, "BATCH_BYTES", 1000)
+    lines = [
+        f'{number},"a note\nof two lines, number {number}",{2 * number}' for number in range(500)
+    ]
+    (tmp_path / "notes.csv").write_text("\n".join(["a,note,y", *lines]))
+    blocks = list(zonal.stream(tmp_path / "notes.csv", columns=["a"], target="y"))
+    assert len(blocks) > 5
+    np.testing.assert_array_equal(
+        np.concatenate([rows[:, 0] for rows, _ in blocks]), np.arange(500)
+    )

@@ -4,42 +4,34 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["choices", "final_map", "tried"]
+from ..features.space import FeatureSpace
 
-
-def final_map(features: Any) -> Any:
-    """The map itself: the last step of a pipeline."""
-    return features[-1] if hasattr(features, "steps") else features
+__all__ = ["choices", "tried"]
 
 
 def choices(learner: Any) -> list[tuple[str, str, str]]:
-    """What was chosen, and why: rows of (what, value, why)."""
-    last = final_map(learner.features_)
-    automatic = isinstance(learner.features, str)
-    rows = [
-        (
-            "feature map",
-            type(last).__name__,
-            "chosen automatically" if automatic else "as asked for",
-        ),
-        (
-            "features",
-            f"{learner.n_columns_:,}",
-            "the number of columns asked for, or all there are",
-        ),
-    ]
+    """Return what was chosen, and why: rows of (what, value, why)."""
+    last = FeatureSpace(learner.features_, learner.n_columns_).steps[-1]
+    name = "none" if last is None else type(last).__name__
+    how = "chosen automatically" if isinstance(learner.features, str) else "as asked for"
+    why = "the number of columns asked for, or all there are"
+    rows = [("feature map", name, how), ("features", f"{learner.n_columns_:,}", why)]
     if hasattr(last, "kernel_"):
         why = "with the parameters left open learnt from the data"
         rows.insert(1, ("kernel", _short(repr(last.kernel_)), why))
-    if hasattr(learner, "alpha_"):
-        cross_validated = bool(learner.cv_results_)
-        why = "the smallest cross-validated error" if cross_validated else "as asked for"
-        rows.append(("alpha", f"{learner.alpha_:.3g}", why))
+    local = getattr(learner, "local_", None)
+    if local is not None:
+        why = f"kriging of what features leave, from {local.n_neighbors} neighbours"
+        rows.append(("local part", _short(repr(local.kernel_)), why))
+    if learner.cv_results_:
+        rows.append(("alpha", f"{learner.alpha_:.3g}", "the smallest cross-validated error"))
+    elif not isinstance(learner.alpha, str):
+        rows.append(("alpha", f"{learner.alpha_:.3g}", "as asked for"))
     return rows
 
 
 def tried(learner: Any) -> tuple[Sequence[str], list[list[Any]]]:
-    """The table of candidates of an automatic choice, if the learner keeps one: header, rows."""
+    """Return header and rows of the table of candidates, if the learner chose among some."""
     table = getattr(learner, "selection_", None)
     if table is None:
         return [], []
@@ -51,7 +43,7 @@ def tried(learner: Any) -> tuple[Sequence[str], list[list[Any]]]:
 
 
 def _short(text: str) -> str:
-    """Text with the numbers in it rounded to what one reads."""
+    """Return text with the numbers in it rounded."""
     return re.sub(r"\d+\.\d{5,}(e-?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
 
 

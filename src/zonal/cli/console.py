@@ -37,7 +37,7 @@ class Screen:
 
     @contextmanager
     def stage(self, name: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-        """Show that something is under way and take its time; gives a function to advance."""
+        """Show that something is under way and measure its time; give a function to advance."""
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(28))
         start = time.perf_counter()
         if not self._messages.is_terminal:  # a line in a log instead of a bar
@@ -62,11 +62,11 @@ class Screen:
                 self.note(f"Warning: {text}")
 
     def note(self, text: str) -> None:
-        """Say something that is not a result."""
+        """Print something that is not a result."""
         self._messages.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def table(self, title: str, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-        """Show a table; the first column is text, the others are numbers."""
+        """Print a table; the first column is text, the others are numbers."""
         if self.as_json:
             return
         names = list(header)
@@ -87,7 +87,7 @@ class Screen:
 
 
 def figure(value: Any) -> str:
-    """A number with as many figures as one reads."""
+    """Return a number as text, rounded to four figures."""
     if value is None:
         return ""
     if isinstance(value, bool | str):
@@ -98,7 +98,7 @@ def figure(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: no NumPy, and null for what is not finite."""
+    """Return a value as JSON has it: no NumPy, and null for what is not finite."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

@@ -33,7 +33,8 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="A table: CSV (.csv, .tsv, .csv.gz), Parquet (a file or a folder), NPZ or Zarr.",
+        help="A table: CSV (.csv, .tsv, .csv.gz), Parquet (a file or a folder), Feather, NPZ "
+        "or Zarr.",
         show_default=False,
     ),
 ]

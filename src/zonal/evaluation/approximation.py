@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from .._typing import Array
 from ..features import KernelFeatures
+from ..features.space import FeatureSpace
 from ..rows import sample_rows
 
 __all__ = ["SAMPLE_ROWS", "approximation_curve", "relative_error"]
@@ -67,9 +68,9 @@ def approximation_curve(features: Any, X: Array, n_components: int) -> list[tupl
     [8, 16, 32, 64]
     """
     X = X.astype(np.float64)
-    if hasattr(features, "steps"):
-        X = features[:-1].transform(X) if len(features) > 1 else X
-        features = features[-1]
+    *before, features = FeatureSpace(features, n_components).steps
+    for step in before:
+        X = step.transform(X)
     if not isinstance(features, KernelFeatures) or not hasattr(features, "kernel_"):
         return []
     rows = X[sample_rows(len(X), SAMPLE_ROWS)]

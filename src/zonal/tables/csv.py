@@ -12,7 +12,7 @@ from .table import Table, cut, named_types
 __all__ = ["csv_delimiter", "open_csv"]
 
 # Bytes that are read at a time.
-BATCH_BYTES = 1 << 24
+BATCH_BYTES = 1 << 20
 DELIMITERS = ",;\t|"
 
 
@@ -28,8 +28,8 @@ def open_csv(path: Path) -> Table:
     """Open a CSV file, compressed or not."""
     pa = arrow()
     delimiter = csv_delimiter(path)
-    parse = pa.csv.ParseOptions(delimiter=delimiter)
-    block = pa.csv.ReadOptions(block_size=BATCH_BYTES)
+    parse = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    block = pa.csv.ReadOptions(block_size=_block_bytes(path))
 
     def start(convert: Any) -> Any:
         stream = pa.input_stream(path, compression="detect")
@@ -55,6 +55,14 @@ def open_csv(path: Path) -> Table:
         raise _explained(path, delimiter, error) from error
     types = named_types(path, names, [pa.string()] * len(names))
     return Table(str(path), "csv", [path], types, None, read)
+
+
+def _block_bytes(path: Path) -> int:
+    """Return how many bytes are read at a time: at least some rows, since a block must hold one."""
+    with arrow().input_stream(path, compression="detect") as stream:
+        start = stream.read(BATCH_BYTES)
+    long_rows = len(start) == BATCH_BYTES and start.count(b"\n") < 16
+    return 16 * BATCH_BYTES if long_rows else BATCH_BYTES
 
 
 def _explained(path: Path, delimiter: str, error: Exception) -> TableError:

@@ -1,5 +1,6 @@
 """A file of named columns, whatever its format."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +75,7 @@ def cut(batches: Iterator[Any], batch_rows: int) -> Iterator[Any]:
 
 def named_types(path: Path, names: list[str], types: list[Any]) -> dict[str, Any]:
     """Return the types of columns by name; a name that occurs twice is an error."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise TableError(
             f"{path} has several columns of one name: {', '.join(map(repr, twice))}. Rename them."

@@ -73,7 +73,7 @@ def numbers(
     """
     out = np.empty((batch.num_rows, len(columns)), dtype_of(table, columns))
     for number, name in enumerate(columns):
-        column = tidy(batch.column(name))
+        column = batch.column(name)
         out[:, number] = _as_numbers(table, name, column, first_row, advice or Advice())
     return out
 
@@ -116,11 +116,11 @@ def holds_numbers(column: Any) -> bool:
     Numbers with decimal commas count: they are meant as numbers, and `numbers` refuses them.
     """
     text = tidy(column)
-    if _is_numeric(text):
+    if _cast(text) is not None:
         return True
     pc = arrow().compute
     with_points = pc.replace_substring_regex(text, f"^{DECIMAL_COMMA}$", "0")
-    return _is_numeric(with_points)
+    return _cast(with_points) is not None
 
 
 def classes(column: Any) -> tuple[Any, Array]:
@@ -131,14 +131,14 @@ def classes(column: Any) -> tuple[Any, Array]:
 
 def _as_numbers(table: Table, name: str, column: Any, first_row: int, advice: Advice) -> Array:
     pa = arrow()
-    kind, listed = column.type, table.types[name]
-    if is_text(kind):
-        if not _is_numeric(column):
-            row = _first_text(column)
-            raise _not_a_number(table, name, first_row + row, column[row].as_py(), advice)
-    elif not isinstance(listed, pa.DataType):
+    listed = table.types[name]
+    if not isinstance(listed, pa.DataType):
         raise not_numbers(table.path, name, listed, advice)
-    elif not (
+    if is_text(column.type):
+        return _text_as_numbers(table, name, column, first_row, advice)
+    column = tidy(column)
+    kind = column.type
+    if not (
         pa.types.is_floating(kind)
         or pa.types.is_integer(kind)
         or pa.types.is_boolean(kind)
@@ -153,6 +153,17 @@ def _as_numbers(table: Table, name: str, column: Any, first_row: int, advice: Ad
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
+def _text_as_numbers(table: Table, name: str, column: Any, first_row: int, advice: Advice) -> Array:
+    found = _cast(column)
+    if found is None:  # spaces around a number, perhaps
+        column = tidy(column)
+        found = _cast(column)
+    if found is None:
+        row = _first_text(column)
+        raise _not_a_number(table, name, first_row + row, column[row].as_py(), advice)
+    return np.asarray(found.to_numpy(zero_copy_only=False))
+
+
 def _not_a_number(table: Table, name: str, row: int, value: str, advice: Advice) -> TableError:
     remedy = f"Correct it, or {advice.column.format(name=name)}."
     if re.fullmatch(DECIMAL_COMMA, value):
@@ -163,13 +174,13 @@ def _not_a_number(table: Table, name: str, row: int, value: str, advice: Advice)
     )
 
 
-def _is_numeric(text: Any) -> bool:
+def _cast(text: Any) -> Any:
+    """Return text as numbers, or None if some of it is not a number."""
     pa = arrow()
     try:
-        pa.compute.cast(text, pa.float64())
+        return pa.compute.cast(text, pa.float64())
     except pa.ArrowInvalid:
-        return False
-    return True
+        return None
 
 
 def _first_text(text: Any) -> int:
@@ -177,7 +188,7 @@ def _first_text(text: Any) -> int:
     low, high = 0, len(text)  # all rows below `low` are numbers, some row below `high` is not
     while high - low > 1:
         middle = (low + high) // 2
-        if _is_numeric(text.slice(low, middle - low)):
+        if _cast(text.slice(low, middle - low)) is not None:
             low = middle
         else:
             high = middle

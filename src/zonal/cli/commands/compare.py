@@ -128,7 +128,7 @@ def compare(
 def _measure(
     name: str, kernel: Any, width: int, X: Array, y: Array | None, seed: int
 ) -> dict[str, Any]:
-    """Error of the kernel matrix, test error and seconds of one map; or why there are none."""
+    """Return the errors and seconds of one map, or a note why there are none."""
     features = MAPS[name](kernel, n_components=width, random_state=seed)
     train, test = train_test_split(np.arange(len(X)), test_size=0.1, random_state=seed)
     try:
