@@ -67,7 +67,7 @@ def test_the_local_part_is_of_what_the_features_leave():
     fitted = model().fit(X, Y[:, 0])
     trend = fitted.features_.transform(NEW) @ fitted.coef_ + fitted.intercept_
     np.testing.assert_allclose(trend + fitted.local_.predict(NEW), fitted.predict(NEW), atol=1e-10)
-    assert fitted.local_.noise_ == NOISE
+    assert fitted.local_.noise_ == pytest.approx(NOISE, rel=1e-12)
     assert fitted.moments_ == []
     assert zonal.KernelRidge(features(), 1.0).fit(X, Y).local_ is None
 
@@ -130,11 +130,11 @@ def test_saving_keeps_every_bit(tmp_path):
 
 
 def test_float32_stays():
-    single = model(20).fit(X.astype(np.float32), Y[:, 0].astype(np.float32))
+    # All rows are neighbours: their order, which depends on the last digits, does not matter.
+    single = model().fit(X.astype(np.float32), Y[:, 0].astype(np.float32))
     mean, std = single.predict(NEW.astype(np.float32), return_std=True)
     assert mean.dtype == std.dtype == np.float32
-    expected = model(20).fit(X, Y[:, 0]).predict(NEW)
-    np.testing.assert_allclose(mean, expected, atol=2e-3)
+    np.testing.assert_allclose(mean, model().fit(X, Y[:, 0]).predict(NEW), atol=1e-3)
 
 
 def rough(n_rows=900, dim=2):
@@ -164,13 +164,13 @@ def test_the_choice_finds_the_local_part(chosen):
     assert plain.local_ is None
 
 
-def test_units_and_order_do_not_matter(chosen):
+def test_units_do_not_matter(chosen):
+    """Powers of two, which change no digit: the order of the rows depends on these."""
     rows, y, fitted = chosen
-    other = clone(fitted).fit(rows[:1200] * 100 + 7, 1000 * y[:1200] - 300)
-    expected = 1000 * fitted.predict(rows[1200:]) - 300
-    found = other.predict(rows[1200:] * 100 + 7)
-    # The climbs in other units end at parameters that differ in their last digits.
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3 * expected.std())
+    other = clone(fitted).fit(rows[:1200] * 128, 1024 * y[:1200])
+    expected = 1024 * fitted.predict(rows[1200:])
+    found = other.predict(rows[1200:] * 128)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * expected.std())
 
 
 def test_no_local_part_where_there_is_only_noise():

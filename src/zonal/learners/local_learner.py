@@ -22,7 +22,7 @@ from ..rows.kept import KEPT_BYTES, KeptRows
 from ..rows.survey import Survey
 from ..selection.choice import LocalOptions, select_model
 from ..selection.search import MIN_ROWS
-from ..selection.trials import Split
+from ..selection.trials import FIT_NEIGHBORS, Split
 from .feature_learner import MomentLearner
 from .local_solution import LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
@@ -199,6 +199,7 @@ class LocalLearner(MomentLearner):
             noise=options.noise,
             alpha=self._given_alpha(),
             n_neighbors=self._n_neighbors_,
+            fit_neighbors=None if options.required else FIT_NEIGHBORS,
             verbose=self.verbose,
         )
         self._found_ = solution.found  # parameters stay when rows are added

@@ -16,8 +16,6 @@ from ..rows import Block
 
 __all__ = ["LocalSolution", "solve_local"]
 
-# Neighbours that rows are conditioned on beside features.
-FIT_NEIGHBORS = 24
 # Numbers of features in the sample that finds the parameters, and its most rows.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
@@ -92,6 +90,7 @@ def solve_local(
     noise: float | None = None,
     alpha: float | None = None,
     n_neighbors: int = 32,
+    fit_neighbors: int | None = None,
     seed: int = 0,
     verbose: bool = False,
 ) -> LocalSolution:
@@ -111,6 +110,8 @@ def solve_local(
         The ridge, by default by evidence.
     n_neighbors : int
         Rows that a prediction uses.
+    fit_neighbors : int, optional
+        Earlier rows that a row is conditioned on in the fit, by default as many.
     """
     X, Y, weight = block.parts
     Y = np.asarray(Y, np.float64)
@@ -134,7 +135,7 @@ def solve_local(
         process,
         features or no_features,
         found.ratio,
-        n_neighbors=None if features is None else min(FIT_NEIGHBORS, n_neighbors),
+        n_neighbors=fit_neighbors,
         judged=judged,
     )
     return LocalSolution(joint, offset, found)

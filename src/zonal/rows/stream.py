@@ -96,16 +96,21 @@ class StreamSource:
             return as_blocks(*self._data)
         if self._rest is None:
             self._rest = as_blocks(*self._data)
-        head, self._head = self._head, []
-        return chain(head, self._rest)
+        return chain(self._drained(), self._rest)
+
+    def _drained(self) -> Iterator[Block]:
+        """Yield what was read ahead, each block once; what is not asked for stays."""
+        while self._head:
+            yield self._head.pop(0)
 
     def _beginning(self) -> Iterator[Block]:
-        """The first rows of an iterator, which are kept for later."""
-        self._rest = as_blocks(*self._data)
+        """Yield the first rows of an iterator, which are kept for later."""
+        read: list[Block] = []
         rows = 0
-        for block in self._rest:
-            self._head.append(block)
+        for block in self._blocks():
+            read.append(block)
             yield block.rows(slice(0, min(len(block), LEARN_ROWS - rows)))
             rows += len(block)
             if rows >= LEARN_ROWS:
-                return
+                break
+        self._head = read + self._head

@@ -24,7 +24,7 @@ from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block, sample_rows
 
-__all__ = ["Split", "Trial", "Trials", "preferred", "splits_of"]
+__all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"]
 
 # Numbers of features in the sample that finds the parameters of a joint model.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
@@ -32,7 +32,7 @@ SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 JUDGED_ROWS, ROWS_A_COLUMN = 20_000, 8
 # Rows whose parameters are tried for predictions into gaps, where neighbours are far.
 FEWER_ROWS = 1_000, 4_000
-# Neighbours in the fit of a joint model.
+#: Neighbours in the fit of a model that was chosen, where predictions may use more.
 FIT_NEIGHBORS = 24
 # A candidate replaces a simpler one if it gains this share, and as many standard errors.
 LEAST_GAIN, DEVIATIONS = 0.005, 1.0
