@@ -28,7 +28,7 @@ __all__ = ["LocalOptions", "Model", "select_model"]
 # Rows that candidates are judged on.
 MAX_QUERIES = 3_000
 # Features alone are given up where a local part has less than this share of their error.
-HOPELESS = 0.5
+HOPELESS = 0.7
 # Features of long range beside a local part: their number, kernel and widths.
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
 # Neighbours that are tried for predictions into gaps.
