@@ -21,7 +21,7 @@ demo: $(READY)  ## Fit the Earth's elevation, draw the map and write the report
 chromium:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
-		echo "Chromium is not here and can not be installed: the tests of reports in it are skipped."
+		echo "Chromium is not here and cannot be installed: the tests of reports in it are skipped."
 
 test: lint chromium  ## Run the linters, the type checker, all tests and the doctests
 	$(BIN)/python -m pytest

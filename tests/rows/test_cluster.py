@@ -23,7 +23,7 @@ from zonal.distributed import connect, local_cluster
 from zonal.rows import LEARN_ROWS
 from zonal.rows.cluster import explained
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers can not import tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
 
 
 def gegenbauer(n_components):

@@ -38,7 +38,7 @@ def row_blocks(values: Any, like: Rows | None = None, name: str = "X") -> Rows:
     if like is not None and not hasattr(values, "dask"):
         if like.lengths is None:
             raise ValueError(
-                f"{name} is in memory, but the chunks of X have unknown sizes, so that it can not "
+                f"{name} is in memory, but the chunks of X have unknown sizes, so that it cannot "
                 f"be cut like X: pass {name} as a Dask collection, or call "
                 "X.compute_chunk_sizes() first."
             )
