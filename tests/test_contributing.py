@@ -8,8 +8,8 @@ import pytest
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
 EXAMPLES = re.findall(r"## Write your own (\w+(?: \w+)?)\n.*?```python\n(.*?)```", TEXT, re.DOTALL)
 
-# Of 400 harmonic features, relative; of 4,096 random features: 5 standard errors, √(1/4096) each, are 0.08;
-# of sums in double precision.
+# Of 400 harmonic features, relative; of 4,096 random features: 5 standard errors, √(1/4096) each,
+# are 0.08; of sums in double precision.
 BOUNDS = {"kernel": 0.01, "feature map": 0.1, "learner": 1e-12}
 
 

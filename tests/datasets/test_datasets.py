@@ -12,6 +12,7 @@ SHAPES = {
     "elevation": (64_800, 2),
     "climate": (228_420, 3),
     "climate_berkeley": (65_976, 3),
+    "gaps_simulated": (150_000, 2),
     "co2": (153_648, 3),
     "co2_column": (113_388, 3),
     "protein": (45_730, 9),

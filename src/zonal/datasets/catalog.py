@@ -32,6 +32,13 @@ CATALOG: dict[str, Entry] = {
         "Berkeley Earth, through jansim/where-to-go-when on GitHub",
         "0ff4c0ec39fb0cd975182dd87f39a863ab5be887034fbc3815c89a94668217e6",
     ),
+    "gaps_simulated": Entry(
+        "A simulated temperature field with holes in the shape of clouds, on a plane: 150,000 rows "
+        "of latitude and longitude; ``test`` marks the 44,431 rows in the holes.",
+        "finnlindgren/heatoncomparison on GitHub (Heaton et al. 2018, a case study competition "
+        "among methods for analyzing large spatial data)",
+        "977fee72ec0208ec91aaafd6bf6a69e7d3fbc225272127713a8fa0144e4901df",
+    ),
     "co2": Entry(
         "Fossil-fuel CO2 emissions in Tg C per one-degree cell and year, 2002-2013: 153,648 rows "
         "of latitude, longitude and year.",

@@ -19,6 +19,7 @@ __all__ = [
     "load_co2_column",
     "load_connect4",
     "load_elevation",
+    "load_gaps_simulated",
     "load_magic",
     "load_mushroom",
     "load_pendigits",
@@ -67,7 +68,7 @@ def _load(name: str, data_home: str | os.PathLike[str] | None, return_X_y: bool)
         data, target = arrays["X"], arrays["y"]
         if return_X_y:
             return data, target
-        extra = {"rings": arrays["rings"]} if "rings" in arrays else {}
+        extra = {name: arrays[name] for name in ("rings", "test") if name in arrays}
         classes = arrays["class_names"].tolist() if "class_names" in arrays else None
         names = [str(arrays["target_name"])] if classes is None else classes
         return Bunch(
@@ -113,6 +114,7 @@ def _loader(name: str) -> Any:
 load_elevation = _loader("elevation")
 load_climate = _loader("climate")
 load_climate_berkeley = _loader("climate_berkeley")
+load_gaps_simulated = _loader("gaps_simulated")
 load_co2 = _loader("co2")
 load_co2_column = _loader("co2_column")
 load_protein = _loader("protein")

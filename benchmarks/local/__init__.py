@@ -1,0 +1,1 @@
+"""Models with a local part beside what a user would pick instead, on random rows and on gaps."""

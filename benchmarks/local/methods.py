@@ -1,0 +1,147 @@
+"""Our models and their peers, with nothing tuned by hand: fit, predict, seconds."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+
+import zonal
+
+from .data import Task
+
+__all__ = ["METHODS", "Result", "crps"]
+
+
+class Result(NamedTuple):
+    """What came of a method on a task."""
+
+    mse: float
+    fit: float
+    predict: float
+    crps: float | None = None
+    note: str = ""
+
+
+def crps(truth: Any, mean: Any, std: Any) -> float:
+    """The continuous ranked probability score of normal distributions, averaged."""
+    z = (truth - mean) / std
+    return float(np.mean(std * (z * (2 * norm.cdf(z) - 1) + 2 * norm.pdf(z) - 1 / np.sqrt(np.pi))))
+
+
+def _run(task: Task, fit: Callable[[], Any], predict: Callable[[Any], Any]) -> Any:
+    start = time.perf_counter()
+    model = fit()
+    middle = time.perf_counter()
+    found = predict(model)
+    stop = time.perf_counter()
+    mean = found[0] if isinstance(found, tuple) else found
+    score = None
+    if isinstance(found, tuple):
+        score = crps(task.y_test, *found)
+    mse = float(np.mean((task.y_test - mean) ** 2))
+    return model, Result(mse, middle - start, stop - middle, score)
+
+
+def _with_noise(model: Any, X: Any) -> tuple[Any, Any]:
+    """Mean and standard deviation of a new observation."""
+    mean, std = model.predict(X, return_std=True)
+    local = model if isinstance(model, zonal.NeighborKriging) else model.local_
+    noise = 0.0 if local is None else local.noise_ * local.scale_
+    return mean, np.sqrt(std**2 + noise)
+
+
+def ours(task: Task, **options: Any) -> Result:
+    """KernelRidge with nothing set but what rows it will meet."""
+    model, found = _run(
+        task,
+        lambda: zonal.KernelRidge(random_state=0, cv=task.cv, **options).fit(task.X, task.y),
+        lambda model: _with_noise(model, task.X_test),
+    )
+    chosen = model.selection_[model.selection_["chosen"]].iloc[0]
+    note = f"features: {chosen['features']}, local: {chosen['local']}"
+    return found._replace(note=note + (", metric" if chosen["metric"] else ""))
+
+
+def without_local(task: Task) -> Result:
+    """Features alone."""
+    return ours(task, local=None)
+
+
+def neighbors_alone(task: Task) -> Result:
+    """Kriging on 32 neighbours."""
+    return _run(
+        task,
+        lambda: zonal.NeighborKriging().fit(task.X, task.y),
+        lambda model: _with_noise(model, task.X_test),
+    )[1]
+
+
+def knn(task: Task) -> Result:
+    """scikit-learn's nearest rows; their number by cross-validation."""
+    search = GridSearchCV(
+        KNeighborsRegressor(weights="distance"), {"n_neighbors": [2, 4, 8, 16]}, cv=task.cv
+    )
+    scale = zonal.features.Standardizer().fit(task.X)
+    return _run(
+        task,
+        lambda: search.fit(scale.transform(task.X), task.y),
+        lambda model: model.predict(scale.transform(task.X_test)),
+    )[1]
+
+
+def lightgbm(task: Task) -> Result:
+    """LightGBM with early stopping on a tenth of the training rows."""
+    import lightgbm as lgb
+    from sklearn.model_selection import train_test_split
+
+    def fit() -> Any:
+        X, X_stop, y, y_stop = train_test_split(task.X, task.y, test_size=0.1, random_state=0)
+        model = lgb.LGBMRegressor(n_estimators=5000, verbose=-1)
+        return model.fit(
+            X, y, eval_set=[(X_stop, y_stop)], callbacks=[lgb.early_stopping(50, verbose=False)]
+        )
+
+    return _run(task, fit, lambda model: model.predict(task.X_test))[1]
+
+
+def gpboost(task: Task) -> Result:
+    """GPBoost's Gaussian process: Vecchia, 20 neighbours, Matérn 3/2."""
+    import gpboost as gpb
+
+    def fit() -> Any:
+        model = gpb.GPModel(
+            gp_coords=task.X,
+            cov_function="matern" if task.X.shape[1] <= 3 else "matern_ard",
+            cov_fct_shape=1.5,
+            gp_approx="vecchia",
+            num_neighbors=20,
+            likelihood="gaussian",
+            seed=0,
+        )
+        model.fit(y=task.y, X=np.ones((len(task.y), 1)))
+        return model
+
+    def predict(model: Any) -> Any:
+        found = model.predict(
+            gp_coords_pred=task.X_test,
+            X_pred=np.ones((len(task.X_test), 1)),
+            predict_var=True,
+            predict_response=True,
+        )
+        return found["mu"], np.sqrt(found["var"])
+
+    return _run(task, fit, predict)[1]
+
+
+METHODS: dict[str, Callable[[Task], Result]] = {
+    "**zonal**, nothing set": ours,
+    "zonal, `local=None`": without_local,
+    "zonal `NeighborKriging`": neighbors_alone,
+    "k nearest rows (scikit-learn)": knn,
+    "LightGBM": lightgbm,
+    "GPBoost (Vecchia)": gpboost,
+}
