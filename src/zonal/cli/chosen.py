@@ -21,7 +21,8 @@ def choices(learner: Any) -> list[tuple[str, str, str]]:
         rows.insert(1, ("kernel", _short(repr(last.kernel_)), why))
     local = getattr(learner, "local_", None)
     if local is not None:
-        why = f"kriging of what features leave, from {local.n_neighbors} neighbours"
+        shares = ", ".join(f"{part} {share:.0%}" for part, share in learner.shares_.items())
+        why = f"kriging on {local.n_neighbors_} neighbours; variance explained: {shares}"
         rows.append(("local part", _short(repr(local.kernel_)), why))
     if learner.cv_results_:
         rows.append(("alpha", f"{learner.alpha_:.3g}", "the smallest cross-validated error"))

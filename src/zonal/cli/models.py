@@ -1,6 +1,7 @@
 """Models of tables by the words of options: kernels, feature maps, pipelines."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from .errors import CommandError
 
 __all__ = [
     "MAPS",
+    "LocalPart",
     "columns_of",
     "encoding",
     "feature_map",
@@ -24,6 +26,14 @@ __all__ = [
     "model_of",
     "number_or",
 ]
+
+
+class LocalPart(StrEnum):
+    """Whether a model may have a local part."""
+
+    AUTO = "auto"
+    NONE = "none"
+
 
 MAPS: dict[str, Any] = {
     "gegenbauer": maps.GegenbauerFeatures,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..kernels.names import KERNEL_NAMES
-from .models import MAPS
+from .models import MAPS, LocalPart
 
 __all__ = [
     "Alpha",
@@ -22,6 +22,7 @@ __all__ = [
     "Keep",
     "Kernel",
     "Lat",
+    "Local",
     "Lon",
     "Seed",
 ]
@@ -138,5 +139,12 @@ Json = Annotated[
         "--json",
         help="Print the result as JSON on stdout; messages go to stderr.",
         rich_help_panel=RUN,
+    ),
+]
+Local = Annotated[
+    LocalPart,
+    typer.Option(
+        help="A local part, kriging on the nearest rows, where it helps (auto), or none.",
+        rich_help_panel=MODEL,
     ),
 ]

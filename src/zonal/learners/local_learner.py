@@ -239,6 +239,14 @@ class LocalLearner(MomentLearner):
             return None
         return NeighborKriging.of(solution, self._single_target())
 
+    @property
+    def shares_(self) -> dict[str, float]:
+        """Shares of the targets' variance that features, local part and noise explain."""
+        solution = self._solution
+        if not isinstance(solution, LocalSolution):
+            raise AttributeError("There is no local part: local_ is None.")
+        return solution.shares()
+
     def _single_target(self) -> bool:
         return bool(getattr(self, "_single_", False))
 

@@ -34,11 +34,14 @@ class LocalSolution:
         What was subtracted from the targets.
     found : Found
         The kernel, the noise, the ratio of the two parts.
+    spread : ndarray of shape (n_targets,)
+        The variance of the targets.
     """
 
     joint: Joint
     offset: FloatArray
     found: Found
+    spread: FloatArray
     cv_results: dict[str, Array] = field(default_factory=dict)
 
     @property
@@ -56,6 +59,13 @@ class LocalSolution:
         """The constant: [n_targets]."""
         return self.joint.found.mean + self.offset
 
+    def shares(self) -> dict[str, float]:
+        """Return the shares of the targets' variance: features, local part, noise; sum one."""
+        total = float(self.spread.sum()) or 1.0
+        left = min(float(self.joint.residual.var(axis=0).sum()) / total, 1.0)
+        noise = min(float(self.found.noise * self.joint.found.scale.sum()) / total, left)
+        return {"features": 1 - left, "local": left - noise, "noise": noise}
+
     def without_features(self) -> "LocalSolution":
         """Return the local part alone, of what the mean and the features leave."""
         joint, n_targets = self.joint, len(self.offset)
@@ -70,7 +80,7 @@ class LocalSolution:
         if not len(joint.found.coef):  # nothing but a mean, which stays
             return self
         local = Joint(joint.process, found, joint.residual)
-        return LocalSolution(local, np.zeros(n_targets), self.found)
+        return LocalSolution(local, np.zeros(n_targets), self.found, self.spread)
 
     def predict(
         self, rows: Array, features: Callable[[Array], Array] | None, return_std: bool = False
@@ -138,7 +148,7 @@ def solve_local(
         n_neighbors=fit_neighbors,
         judged=judged,
     )
-    return LocalSolution(joint, offset, found)
+    return LocalSolution(joint, offset, found, locations.targets.var(axis=0))
 
 
 def _beside(

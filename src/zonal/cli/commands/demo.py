@@ -69,9 +69,9 @@ def demo(
                 table.append((name, *_mse_and_seconds(features, rows, test, components, seed)))
                 advance(1)
         with screen.stage("Drawing"):
-            _draw(rows, model.predict(rows.X), components, picture_path)
+            _draw(rows, model.predict(rows.X), picture_path)
             page = draw_fit(model, result, sample, screen)
-            note = f"All with {components:,} features and alpha by 2-fold cross-validation."
+            note = f"The others with {components:,} features, alpha by 2-fold cross-validation."
             page.table("Beside other features", HEADER, table, note)
             page.write(report_path)
     show_fit(screen, result)
@@ -120,7 +120,7 @@ def _mse_and_seconds(
     return float(np.mean((model.predict(rows.X[test]) - rows.y[test]) ** 2)), seconds
 
 
-def _draw(rows: LoadedRows, prediction: Array, components: int, path: Path) -> None:
+def _draw(rows: LoadedRows, prediction: Array, path: Path) -> None:
     """Draw the true elevation, the prediction and the error as maps."""
     from matplotlib.figure import Figure
 
@@ -129,7 +129,7 @@ def _draw(rows: LoadedRows, prediction: Array, components: int, path: Path) -> N
     order = np.lexsort((rows.X[:, 1], rows.X[:, 0]))
     panels = [
         ("Elevation", rows.y, "terrain", 6),
-        (f"Prediction from {components:,} features", prediction, "terrain", 6),
+        ("Prediction (a tenth of the points held out)", prediction, "terrain", 6),
         ("Prediction minus elevation", prediction - rows.y, "RdBu_r", 2),
     ]
     figure = Figure(figsize=(7, 10.5), layout="constrained")

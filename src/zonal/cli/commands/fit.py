@@ -12,7 +12,7 @@ from ...tables import open_table
 from .. import options as opt
 from ..columns import encoder, picked
 from ..console import Screen
-from ..models import feature_map, model_of, number_or
+from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
 from ..processes import Engine, check_engine, rows_of
 from ..report.fit_page import draw_fit, show_fit
@@ -57,6 +57,7 @@ def fit(
     bandwidth: opt.Bandwidth = "median",
     components: opt.Components = 1024,
     alpha: opt.Alpha = "cv",
+    local: opt.Local = LocalPart.AUTO,
     test_fraction: Annotated[
         float,
         typer.Option(
@@ -129,7 +130,11 @@ def fit(
             lon=lon,
         )
         learner = (KernelRidgeClassifier if classify else KernelRidge)(
-            chosen, regularisation, budget=components, random_state=seed
+            chosen,
+            regularisation,
+            local=None if local is LocalPart.NONE else "auto",
+            budget=components,
+            random_state=seed,
         )
         scaling = encoder(columns.inputs, lat, lon, automatic=features == "auto")
         model = model_of(scaling, learner, columns.inputs, target)
