@@ -90,7 +90,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             UserWarning,
             stacklevel=2,
         )
-    buffer = io.BytesIO(sio.dumps(model))
+    # A model with a local part holds its rows.
+    buffer = io.BytesIO(sio.dumps(model, compression=zipfile.ZIP_DEFLATED))
     header = {"format": FORMAT, "version": __version__, "functions": list(functions)}
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(HEADER, json.dumps(header))
