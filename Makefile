@@ -2,6 +2,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
+# Tests run side by side, one process for each core, so that BLAS needs no threads of its own.
+TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
 .DEFAULT_GOAL := help
 .PHONY: help demo chromium test lint format bench clean
 
@@ -24,7 +27,7 @@ chromium:
 		echo "Chromium is not here and cannot be installed: the tests of reports in it are skipped."
 
 test: lint chromium  ## Run the linters, the type checker, all tests and the doctests
-	$(BIN)/python -m pytest
+	$(TEST_ENV) $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(READY)  ## Run ruff and mypy
 	$(BIN)/ruff check .

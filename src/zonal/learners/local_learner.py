@@ -29,6 +29,10 @@ from .neighbor_kriging import NeighborKriging
 
 __all__ = ["LocalLearner"]
 
+# Among so many columns no row is near another; a local part that is asked for is fitted anyway.
+MAX_COLUMNS = 100
+BEYOND_MEMORY = f"more than {KEPT_BYTES >> 30} GB of rows"
+
 
 class LocalLearner(MomentLearner):
     """Base class of learners with the parameter `local`.
@@ -47,7 +51,7 @@ class LocalLearner(MomentLearner):
             return source
         held = source.hold(KEPT_BYTES)
         if held is None:
-            self._beyond_memory_ = True
+            self._not_tried_ = BEYOND_MEMORY
             return source
         return ArraySource(self._checked(held, first=True))
 
@@ -75,7 +79,7 @@ class LocalLearner(MomentLearner):
 
     def _learn(self, survey: Survey) -> None:
         self._is_local_ = False
-        self._beyond_memory_ = getattr(self, "_beyond_memory_", False)
+        self._not_tried_ = getattr(self, "_not_tried_", "")
         self._columns_: Any = None
         self._found_: Found | None = None
         self._n_neighbors_ = self._options().n_neighbors
@@ -98,9 +102,9 @@ class LocalLearner(MomentLearner):
         super()._learn(survey)
         if self._is_local_:
             self._columns_ = FeatureSpace(self.features_, self.n_columns_).before
-        if self._beyond_memory_:
+        if self._not_tried_:
             for record in getattr(self, "_selection_", []):
-                record["local"] = f"not tried: more than {KEPT_BYTES >> 30} GB of rows"
+                record["local"] = f"not tried: {self._not_tried_}"
 
     def _choose_model(self, survey: Survey) -> bool:
         """Choose features, a local part or both; False where there is nothing to choose by."""
@@ -110,8 +114,13 @@ class LocalLearner(MomentLearner):
         counting = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
         options = self._options()
         n_bytes = Y.shape[0] * (sample.X.shape[1] + Y.shape[1]) * 8
-        self._beyond_memory_ |= survey.whole and n_bytes > KEPT_BYTES and not options.required
-        if self._beyond_memory_:
+        n_columns = sample.X.shape[1]
+        if not options.required and survey.whole:
+            if n_bytes > KEPT_BYTES:
+                self._not_tried_ = BEYOND_MEMORY
+            elif n_columns > MAX_COLUMNS:
+                self._not_tried_ = f"{n_columns:,} columns, more than {MAX_COLUMNS}"
+        if self._not_tried_:
             return False
         if not survey.whole or len(counting) < MIN_ROWS or not np.ptp(Y, axis=0).any():
             self._is_local_ = options.required
