@@ -5,8 +5,19 @@ import re
 import pytest
 
 
+def without_addresses(make_id):
+    """Return ids without addresses in memory: tests that run side by side must agree on them."""
+
+    def plain(value):
+        made = make_id(value)
+        return re.sub(r"0x[0-9a-f]{6,}", "0x", made) if isinstance(made, str) else made
+
+    return plain
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Name tests alike in all processes that run them side by side: without addresses in memory."""
-    for item in items:
-        item._nodeid = re.sub(r"0x[0-9a-f]{6,}", "0x", item.nodeid)
+def pytest_generate_tests(metafunc):
+    """Name tests alike in all processes."""
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        if callable(mark.kwargs.get("ids")):
+            mark.kwargs["ids"] = without_addresses(mark.kwargs["ids"])
