@@ -184,9 +184,9 @@ class RidgeLearner(LocalLearner):
         if is_whole and self._groups is None:
             return check_n_folds(int(self.cv))
         raise ValueError(
-            "partial_fit, and rows of more bytes than are held in memory, get folds by row number: "
-            f"cv must be an integer then, not {self.cv!r}, and without groups. Use fit on fewer "
-            "rows for splitters, groups and index pairs, or a number as alpha."
+            "partial_fit, like a stream of more rows than are held in memory, assigns folds by row "
+            f"number and needs an integer cv without groups, not {self.cv!r}; use fit on fewer "
+            "rows for splitters and index pairs, or a number as alpha."
         )
 
     def _judging_splits(self, counting: npt.NDArray[np.intp]) -> list[trials.Split] | None:
