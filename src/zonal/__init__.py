@@ -26,6 +26,7 @@ from .features import (
     PolySketchFeatures,
     ProductFeatures,
     SphereEncoder,
+    TableEncoder,
 )
 from .kernels import (
     NTK,
@@ -86,6 +87,7 @@ __all__ = [
     "RationalQuadratic",
     "RotationInvariant",
     "SphereEncoder",
+    "TableEncoder",
     "TruncationWarning",
     "Zonal",
     "datasets",

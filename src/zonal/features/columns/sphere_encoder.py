@@ -20,7 +20,7 @@ from ...polynomials import to_sphere
 from ...rows.dispatch import blockwise, sampled
 from .standardizer import Standardizer
 
-__all__ = ["SphereEncoder"]
+__all__ = ["DEGREES", "SphereEncoder", "named_like"]
 
 # The words of a column's name that "auto" looks for, and the degrees that there are.
 WORDS = {"latitude": {"lat", "latitude"}, "longitude": {"lon", "long", "lng", "longitude"}}
@@ -222,7 +222,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
                 f"number instead, such as {angle}=0."
             )
         if wanted == "auto":
-            found = [i for i, name in enumerate(names) if WORDS[angle] & _words(name)]
+            found = named_like(angle, names)
         else:
             found = [i for i, name in enumerate(names) if name == wanted]
         if len(found) == 1:
@@ -257,6 +257,11 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def named_like(angle: str, names: Any) -> list[int]:
+    """Return the numbers of the columns whose names say latitude or longitude."""
+    return [number for number, name in enumerate(names) if WORDS[angle] & _words(name)]
 
 
 def _words(name: str) -> set[str]:
