@@ -67,6 +67,9 @@ SIGNATURES = {
     "interval=(0.0, 1.0), out_of_range='error')",
     "TableEncoder": "(*, categorical=(), numeric=(), ignore=(), numbers='auto', max_levels=12, "
     "latitude='auto', longitude='auto', task='auto')",
+    "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
+    "time=None, time_size=None, random_state=0)",
+    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None)",
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",

@@ -14,6 +14,7 @@ The library reads in the order of the theory:
 
 from . import datasets, evaluation, theory
 from ._version import __version__ as __version__
+from .evaluation import BlockKFold
 from .features import (
     FastFoodFeatures,
     FourierFeatures,
@@ -59,6 +60,7 @@ from .tables import stream
 __all__ = [
     "NTK",
     "ArcCosine",
+    "BlockKFold",
     "Checkpoint",
     "DotProduct",
     "Exponential",

@@ -109,3 +109,14 @@ def test_numbers_alone_need_no_encoder(table):
     assert not hasattr(model, "encoder_")
     with pytest.raises(ValueError, match="must be 'auto', None or"):
         zonal.KernelRidge(encoder="words").fit(X, y)
+
+
+def test_splitters_see_the_columns_of_the_table(table):
+    X, y = table
+    rng = np.random.default_rng(1)
+    places = X.assign(lat=rng.uniform(-60, 60, N), lon=rng.uniform(-180, 180, N))
+    model = zonal.KernelRidge(
+        budget=32, local=None, cv=zonal.BlockKFold(size=30.0), random_state=0
+    ).fit(places[:900], y[:900])
+    assert list(model.encoder_.get_feature_names_out())[:3] == ["sphere_x", "sphere_y", "sphere_z"]
+    assert "_table_" not in vars(model)
