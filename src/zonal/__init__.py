@@ -27,6 +27,7 @@ from .features import (
     PolySketchFeatures,
     ProductFeatures,
     SphereEncoder,
+    TableEncoder,
 )
 from .kernels import (
     NTK,
@@ -88,6 +89,7 @@ __all__ = [
     "RationalQuadratic",
     "RotationInvariant",
     "SphereEncoder",
+    "TableEncoder",
     "TruncationWarning",
     "Zonal",
     "datasets",

@@ -26,7 +26,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     Parameters
     ----------
-    features, alpha, alphas, cv, fit_intercept, local, budget, random_state, verbose
+    features, alpha, alphas, cv, fit_intercept, local, encoder, budget, random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
 
