@@ -28,6 +28,7 @@ from .features import (
     PolySketchFeatures,
     ProductFeatures,
     SphereEncoder,
+    TableEncoder,
 )
 from .grid import fill, predict_grid
 from .kernels import (
@@ -90,6 +91,7 @@ __all__ = [
     "RationalQuadratic",
     "RotationInvariant",
     "SphereEncoder",
+    "TableEncoder",
     "TruncationWarning",
     "Zonal",
     "datasets",

@@ -26,7 +26,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     Parameters
     ----------
-    features, alpha, alphas, cv, fit_intercept, local, budget, random_state, verbose
+    features, alpha, alphas, cv, fit_intercept, local, encoder, budget, random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
 
@@ -141,12 +141,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
         classes
         """
-        self._check_gradient()
-        coef = self._solution.coef
-        X = self._check_rows(X, reset=False)
-        if len(self.classes_) > 2:
-            return self._space.gradient(X, coef)
-        return self._space.gradient(X, coef[:, 1:] - coef[:, :1])[:, 0]
+        gradient = self._gradient(X, self._solution.coef)
+        return gradient[:, 1] - gradient[:, 0] if len(self.classes_) == 2 else gradient
 
     @blockwise
     def predict(self, X: Any) -> Array:

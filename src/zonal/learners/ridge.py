@@ -5,10 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
+from ..features.columns import TableEncoder
+from ..features.columns.table.cells import is_frame, is_plain
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, check_split, cross_validate, summary
@@ -45,6 +47,7 @@ class RidgeLearner(LocalLearner):
         cv: Any = 2,
         fit_intercept: bool = True,
         local: Any = "auto",
+        encoder: Any = "auto",
         budget: int = 1024,
         random_state: Any = None,
         verbose: bool = False,
@@ -55,6 +58,7 @@ class RidgeLearner(LocalLearner):
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.local = local
+        self.encoder = encoder
         self.budget = budget
         self.random_state = random_state
         self.verbose = verbose
@@ -65,6 +69,25 @@ class RidgeLearner(LocalLearner):
         if not ((name and self.alpha == "cv") or (number and 0 <= float(self.alpha) < np.inf)):
             raise ValueError(f"alpha={self.alpha!r} must be 'cv' or a number of at least 0.")
         super()._check_parameters()
+
+    def _learn_encoder(self, X: Any, y: Any, weight: FloatArray | None, numbers: Any) -> None:
+        encoder = self.encoder
+        if encoder is None or not is_frame(X):
+            return
+        if isinstance(encoder, str):
+            if encoder != "auto":
+                raise ValueError(
+                    f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder."
+                )
+            if not self._is_automatic() or is_plain(X):
+                return
+            encoder = TableEncoder()
+        task = "classification" if is_classifier(self) else "regression"
+        encoder = clone(encoder)
+        if encoder.task == "auto":
+            encoder.set_params(task=task)
+        self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers)
+        self._table_ = X  # splitters may want its columns by name
 
     def _fit_grouped(self, X: Any, y: Any, weight: Any, checkpoint: Any, groups: Any) -> Self:
         """Fit to all rows; `cv` keeps groups together."""
@@ -112,11 +135,13 @@ class RidgeLearner(LocalLearner):
     def _learn(self, survey: Survey) -> None:
         self._plan_: Splits | None = None
         if survey.whole and self.alpha == "cv":
-            X, y = survey.sample.X, survey.sample.y
+            X, y = getattr(self, "_table_", survey.sample.X), survey.sample.y
             plan = make_splits(self.cv, X, y, survey.n_rows, is_classifier(self), self._groups)
             self._plan_ = plan if self._splits_rows() else None
         else:
             self._n_folds()
+        if hasattr(self, "_table_"):
+            del self._table_
         super()._learn(survey)
 
     def _sums(self, block: Block) -> list[Moments]:
@@ -297,6 +322,10 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         `NeighborKriging`: that local part beside the features, in the columns that the feature
         map itself sees (after the other steps of a pipeline). None: no local part.
         ``features=None``: a constant and the local part alone.
+    encoder : "auto", TableEncoder or None, default="auto"
+        What makes rows of numbers of frames with words, dates or gaps, before everything else.
+        ``"auto"``: a `TableEncoder` for such frames if ``features="auto"``, else none. One that is
+        given is used for all frames. None: frames go to the features as they are.
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None
@@ -320,6 +349,8 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         The sums over the rows seen, for each fold; empty with a local part.
     local_ : NeighborKriging or None
         The fitted local part, of what the features leave.
+    encoder_ : TableEncoder
+        The fitted encoder of a table that needed one; the features see its columns.
 
     Examples
     --------
@@ -422,7 +453,9 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
 
         With respect to the columns of X as they are, in closed form. The features must be a map
-        of this library, alone or after linear steps (`Standardizer`, scalers of scikit-learn).
+        of this library, alone or after linear steps (`Standardizer`, scalers of scikit-learn). A
+        local part adds its own gradient, with the neighbours of a row held; at the rows of the fit
+        a Matérn kernel of ν = 1/2 has none, and counts as flat.
 
         Parameters
         ----------
@@ -442,8 +475,7 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         >>> bool(np.abs(model.gradient(X) - np.cos(X)).max() < 0.01)
         True
         """
-        self._check_gradient()
-        gradient = self._space.gradient(self._check_rows(X, reset=False), self._solution.coef)
+        gradient = self._gradient(X, self._solution.coef)
         return gradient[:, 0] if self._single_ else gradient
 
     @property

@@ -20,7 +20,7 @@ from ...polynomials import to_sphere
 from ...rows.dispatch import blockwise, sampled
 from .standardizer import Standardizer
 
-__all__ = ["SphereEncoder", "find_column"]
+__all__ = ["DEGREES", "SphereEncoder", "find_column", "named_like"]
 
 # The words of a column's name that "auto" looks for, and the degrees that there are.
 WORDS = {"latitude": {"lat", "latitude"}, "longitude": {"lon", "long", "lng", "longitude"}}
@@ -261,7 +261,7 @@ def find_column(angle: str, wanted: Any, names: Any, width: int, owner: str) -> 
             f"number instead, such as {angle}=0."
         )
     if wanted == "auto":
-        found = [i for i, name in enumerate(names) if WORDS[angle] & _words(name)]
+        found = named_like(angle, names)
     else:
         found = [i for i, name in enumerate(names) if name == wanted]
     if len(found) == 1:
@@ -278,6 +278,11 @@ def _present(names: Any, width: int) -> str:
     if names is None:
         return f"X has {width} columns and no names."
     return f"The columns are {', '.join(map(repr, names))}."
+
+
+def named_like(angle: str, names: Any) -> list[int]:
+    """Return the numbers of the columns whose names say latitude or longitude."""
+    return [number for number, name in enumerate(names) if WORDS[angle] & _words(name)]
 
 
 def _words(name: str) -> set[str]:
