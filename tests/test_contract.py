@@ -70,6 +70,10 @@ SIGNATURES = {
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
     "time=None, time_size=None, random_state=0)",
     "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None)",
+    "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None)",
+    "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",
+    "predict_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, like=None, "
+    "coverage=0.9, chunks=None, crs=None)",
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",
