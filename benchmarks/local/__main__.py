@@ -15,8 +15,8 @@ from .methods import METHODS
 RESULTS = Path(__file__).parents[1] / "results"
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "chosen")
 NAMES = ["elevation", "climate_berkeley", "co2", "climate", "protein", "gaps"]
-# Peers that take many minutes are run where they are asked for: ``--with gpboost``.
-SLOW = {"GPBoost (Vecchia)": "gpboost"}
+# Peers that take many minutes are run where they are asked for: ``--with lightgbm gpboost``.
+SLOW = {"LightGBM": "lightgbm", "GPBoost (Vecchia)": "gpboost"}
 ABOUT = (
     "# A local part beside the peers\n\n`OMP_NUM_THREADS=1 python -m benchmarks.local` (extra "
     "`bench`): one core for each method, one method after the other. Random rows: a tenth is held "
