@@ -8,15 +8,16 @@ import typer
 from ...evaluation import Split
 from ...learners import KernelRidge, KernelRidgeClassifier
 from ...persistence import save
-from ...tables import open_table
 from .. import options as opt
 from ..columns import encoder, picked
 from ..console import Screen
+from ..grids import open_rows
 from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
 from ..processes import Engine, check_engine, rows_of
 from ..report.fit_page import draw_fit, show_fit
 from ..training import fit_and_test
+from ..validation import parse_cv, validation_of
 
 __all__ = ["fit"]
 
@@ -51,6 +52,17 @@ def fit(
     ignore: opt.Ignore = None,
     lat: opt.Lat = None,
     lon: opt.Lon = None,
+    crs: opt.Crs = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A column of groups, such as stations: the model is chosen and judged on whole "
+            "groups. It is no input.",
+            rich_help_panel=opt.TABLE,
+            show_default=False,
+        ),
+    ] = None,
     drop_missing: opt.DropMissing = False,
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
@@ -64,6 +76,7 @@ def fit(
             min=0.0, max=0.9, help="The share of rows kept for the test.", rich_help_panel=opt.RUN
         ),
     ] = 0.1,
+    cv: opt.Cv = None,
     seed: opt.Seed = 0,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -107,6 +120,8 @@ def fit(
 
     - `zonal fit heights.parquet --target height --lat lat --lon lon --out heights.zonal`
 
+    - `zonal fit sst.nc --target sst --cv block:10deg --out sst.zonal --report sst.html`
+
     - `zonal fit parts/ --target y --engine dask --workers 8 --out model.zonal`
     """
     screen = Screen(as_json)
@@ -118,16 +133,17 @@ def fit(
         )
     check_engine(engine, scheduler, workers)
     with outputs(out, report, force=force) as (model_path, report_path):
-        table = open_table(data)
+        table, place = open_rows(data, target, inputs, lat, lon, crs)
         columns = picked(
             table,
-            inputs=inputs,
-            ignore=ignore,
+            inputs=place.inputs,
+            ignore=[*(ignore or []), *([group] if group else [])],
             target=target,
             labels=classify,
             drop_missing=drop_missing,
-            lat=lat,
-            lon=lon,
+            lat=place.lat,
+            lon=place.lon,
+            crs=place.crs,
         )
         learner = (KernelRidgeClassifier if classify else KernelRidge)(
             chosen,
@@ -136,12 +152,17 @@ def fit(
             budget=components,
             random_state=seed,
         )
-        scaling = encoder(columns.inputs, lat, lon, automatic=features == "auto")
+        scaling = encoder(
+            columns.inputs, place.lat, place.lon, automatic=features == "auto", crs=place.crs
+        )
         model = model_of(scaling, learner, columns.inputs, target)
-        where = (columns.inputs.index(lat), columns.inputs.index(lon)) if lat and lon else None
+        model.table_.update(place.notes())
+        where = place.columns(columns.inputs)
+        validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
+        learner.set_params(cv=validation.folds(learner.cv))
         split = Split(test_fraction, seed)
         with rows_of(columns, split, engine, scheduler, workers, screen) as rows:
-            result, sample = fit_and_test(model, rows, screen, where)
+            result, sample = fit_and_test(model, rows, screen, where, validation)
         result = {"data": str(data), **result}
         if report is not None:
             with screen.stage("Drawing"):
