@@ -45,8 +45,8 @@ SIGNATURES = {
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
     "local='auto', encoder='auto', budget=1024, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
-    "fit_intercept=True, local='auto', encoder='auto', budget=1024, random_state=None, "
-    "verbose=False)",
+    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, budget=1024, "
+    "random_state=None, verbose=False)",
     "KernelKMeans": "(features='auto', n_clusters=8, *, n_init='auto', max_iter=300, tol=0.0001, "
     "budget=1024, random_state=None, verbose=False)",
     "KernelPCA": "(features='auto', n_components=2, *, budget=1024, random_state=None, "

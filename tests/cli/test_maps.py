@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyproj
 import pytest
+import rioxarray  # noqa: F401  # the accessor rio
 import xarray as xr
 
 import zonal as library
@@ -103,7 +104,7 @@ def test_a_region_across_the_date_line(folder):
 
 @pytest.mark.parametrize("name", ["sst.nc", "sst_h5.nc", "sst.tif"])
 def test_fill_files_of_each_kind(folder, truth, name):
-    target = "sst" if name != "sst.tif" else "band_1"
+    target = "sst" if name != "sst.tif" else "sea surface temperature"
     ending = name.split(".")[1]
     good("fill", name, "--target", target, "--model", "sst.zonal", "--out", f"filled.{ending}",
          "--interval", 0.8, "--force", cwd=folder)  # fmt: skip

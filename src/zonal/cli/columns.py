@@ -6,13 +6,14 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 
 from .._suggestions import near
-from ..features import SphereEncoder, Standardizer
+from ..features import SphereEncoder, Standardizer, TableEncoder
 from ..features.columns.sphere_encoder import DEGREES
 from ..grid.plane import PlaneDecoder
 from ..tables import Columns, LoadedRows, Table, load_rows
 from .errors import ADVICE, CommandError
+from .looking import Kinds
 
-__all__ = ["check_place", "encoder", "loaded", "picked"]
+__all__ = ["check_place", "encoder", "loaded", "picked", "table_encoder"]
 
 
 def picked(
@@ -83,12 +84,13 @@ def encoder(
         places = inputs.index(lat), inputs.index(lon)
         sphere = SphereEncoder(*places)
         return sphere if crs is None else make_pipeline(PlaneDecoder(crs, *places), sphere)
-    if crs is not None:
-        raise CommandError(
-            f"--crs {crs} is the projection of two columns: name them with --lat (northing) and "
-            "--lon (easting)."
-        )
     return None if automatic else Standardizer()
+
+
+def table_encoder(kinds: Kinds, lat: str | None, lon: str | None) -> TableEncoder:
+    """Return the encoder of a table with words, dates or gaps."""
+    encoder = TableEncoder(categorical=kinds.categorical, numeric=kinds.numeric)
+    return encoder if lat is None else encoder.set_params(latitude=lat, longitude=lon)
 
 
 def loaded(table: Table, advance: Callable[[int], None], **options: Any) -> LoadedRows:

@@ -14,7 +14,15 @@ from ..tables import Table, open_table
 from ..tables.table import cut
 from .errors import CommandError
 
-__all__ = ["Place", "check_map_name", "field_of", "grid_table", "open_rows", "predict_map"]
+__all__ = [
+    "Place",
+    "check_map_name",
+    "check_numbers_only",
+    "field_of",
+    "grid_table",
+    "open_rows",
+    "predict_map",
+]
 
 # Rows of latitude that are predicted and written together.
 MAP_ROWS = 64
@@ -106,12 +114,26 @@ def open_rows(
         The projection of these columns, or of a grid whose file does not tell.
     """
     if not is_grid_file(path):
+        if crs is not None and (lat is None or lon is None):
+            raise CommandError(
+                f"--crs {crs} is the projection of two columns: name them with --lat (northing) "
+                "and --lon (easting)."
+            )
         return open_table(path), Place(lat, lon, crs, inputs)
     if lat is not None or lon is not None:
         raise CommandError(f"{path} is a grid, whose axes are known: leave --lat and --lon out.")
     grid = field_of(path, target, inputs, crs)
     attrs = {key: value for key, value in grid.values.attrs.items() if isinstance(value, str)}
     return grid_table(path, grid), Place("latitude", "longitude", attrs=attrs)
+
+
+def check_numbers_only(place: Place) -> None:
+    """Raise an error for a projection of a table that has words, dates or gaps."""
+    if place.crs is not None:
+        raise CommandError(
+            f"--crs {place.crs} takes tables of numbers without gaps: leave words and dates out "
+            "with --ignore, rows with gaps with --drop-missing, or convert to degrees first."
+        )
 
 
 def check_map_name(path: Path) -> None:

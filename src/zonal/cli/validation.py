@@ -140,6 +140,15 @@ class Validation:
         """Return the `cv` of a learner whose usual one is given."""
         return (self.number or N_SPLITS) if self.chooses else (self.number or usual)
 
+    def without_rows(self) -> "Validation":
+        """Return what is left where this process does not see the rows."""
+        if self.chooses:
+            raise CommandError(
+                "Blocks and groups need all rows in this process: use --engine local, or leave "
+                "--cv block:... and --group out."
+            )
+        return Validation(number=self.number)
+
     @property
     def compares(self) -> bool:
         """Tell whether there are blocks or groups to judge by."""
@@ -174,10 +183,9 @@ class Validation:
         assert self.blocks is not None
         return self.blocks.blocks(self._values(X))
 
-    def _values(self, X: Any) -> Array:
-        """Return rows as an array, in degrees."""
-        values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-        return values if self.degrees is None else np.asarray(self.degrees(values))
+    def _values(self, X: Any) -> Any:
+        """Return rows in degrees."""
+        return X if self.degrees is None else np.asarray(self.degrees(np.asarray(X)))
 
     def _of_groups(self) -> Iterator[Array]:
         assert self.table is not None

@@ -46,7 +46,13 @@ def in_columns_of(model: Any, rows: Any) -> Any:
         x, y = Projection.of(str(table["crs"])).to_plane(rows["latitude"], rows["longitude"])
         rows = rows.assign(latitude=y, longitude=x)
     found = rows[sources].set_axis(names, axis=1)
-    return found.to_numpy() if hasattr(model, "table_") else found
+    return found if _takes_names(model) else found.to_numpy()
+
+
+def _takes_names(model: Any) -> bool:
+    """Tell whether a model was fitted to frames; the command line fits to arrays of numbers."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    return hasattr(steps[0], "feature_names_in_")
 
 
 def _sources(names: list[str], known: list[str], place: Any = None) -> list[str]:

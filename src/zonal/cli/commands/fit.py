@@ -8,10 +8,13 @@ import typer
 from ...evaluation import Split
 from ...learners import KernelRidge, KernelRidgeClassifier
 from ...persistence import save
+from ...tables.frames import FrameStream
 from .. import options as opt
-from ..columns import encoder, picked
+from ..columns import encoder, picked, table_encoder
 from ..console import Screen
-from ..grids import open_rows
+from ..errors import CommandError
+from ..grids import check_numbers_only, open_rows
+from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
 from ..processes import Engine, check_engine, rows_of
@@ -48,8 +51,18 @@ def fit(
             "--classify", help="The target is a class, not a number.", rich_help_panel=opt.TABLE
         ),
     ] = False,
+    balanced: Annotated[
+        bool,
+        typer.Option(
+            "--balanced",
+            help="Weigh classes so that all count alike (class_weight='balanced').",
+            rich_help_panel=opt.TABLE,
+        ),
+    ] = False,
     inputs: opt.Input = None,
     ignore: opt.Ignore = None,
+    categorical: opt.Categorical = None,
+    numeric: opt.Numeric = None,
     lat: opt.Lat = None,
     lon: opt.Lon = None,
     crs: opt.Crs = None,
@@ -109,10 +122,11 @@ def fit(
 ) -> None:
     """Fit a kernel model to a table; save it and a report.
 
-    Columns are put on a common scale, the regularisation is chosen by cross-validation, and the
-    model is judged on rows that it has not seen. DATA is read block by block, several times, and
-    may be larger than memory (but for NPZ). The result depends neither on blocks nor on workers,
-    up to rounding.
+    Columns may be numbers, words or dates, with gaps; what was done with each is shown. They are
+    put on a common scale, the regularisation is chosen by cross-validation, and the model is
+    judged on rows that it has not seen. Rows without a target are left out. DATA is read block by
+    block, several times, and may be larger than memory (but for NPZ). The result depends neither
+    on blocks nor on workers, up to rounding.
 
     For example:
 
@@ -132,6 +146,10 @@ def fit(
             "Neither --out nor --report is given: the result is shown, and nothing is kept."
         )
     check_engine(engine, scheduler, workers)
+    if balanced and not classify:
+        raise CommandError("--balanced is for classes: add --classify.")
+    if engine is Engine.DASK and (categorical or numeric):
+        raise CommandError("--categorical and --numeric are for --engine local.")
     with outputs(out, report, force=force) as (model_path, report_path):
         table, place = open_rows(data, target, inputs, lat, lon, crs)
         columns = picked(
@@ -145,6 +163,8 @@ def fit(
             lon=place.lon,
             crs=place.crs,
         )
+        kinds = Kinds(tuple(categorical or ()), tuple(numeric or ()))
+        survey = look_at(columns, kinds, screen) if engine is Engine.LOCAL else None
         learner = (KernelRidgeClassifier if classify else KernelRidge)(
             chosen,
             regularisation,
@@ -152,16 +172,26 @@ def fit(
             budget=components,
             random_state=seed,
         )
-        scaling = encoder(
-            columns.inputs, place.lat, place.lon, automatic=features == "auto", crs=place.crs
-        )
+        if balanced:
+            learner.set_params(class_weight="balanced")
+        if survey is None:
+            scaling = encoder(
+                columns.inputs, place.lat, place.lon, automatic=features == "auto", crs=place.crs
+            )
+        else:
+            scaling = None
+            check_numbers_only(place)
+            learner.set_params(encoder=table_encoder(kinds, place.lat, place.lon))
         model = model_of(scaling, learner, columns.inputs, target)
         model.table_.update(place.notes())
-        where = place.columns(columns.inputs)
+        where = None if place.crs else place.columns(columns.inputs)
         validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
+        if engine is Engine.DASK:
+            validation = validation.without_rows()
         learner.set_params(cv=validation.folds(learner.cv))
         split = Split(test_fraction, seed)
-        with rows_of(columns, split, engine, scheduler, workers, screen) as rows:
+        given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
+        with rows_of(given, split, engine, scheduler, workers, screen) as rows:
             result, sample = fit_and_test(model, rows, screen, where, validation)
         result = {"data": str(data), **result}
         if report is not None:
