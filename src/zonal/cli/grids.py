@@ -88,8 +88,9 @@ class Place:
 
     def notes(self) -> dict[str, Any]:
         """Return what a model has to know to draw maps."""
-        place = None if self.lat is None else [self.lat, self.lon]
-        return {"place": place, "crs": self.crs, "attrs": self.attrs}
+        if self.lat is None:
+            return {}
+        return {"place": [self.lat, self.lon], "crs": self.crs, "attrs": self.attrs}
 
 
 def open_rows(
