@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 
 from ..measure import peak_memory, table
@@ -17,7 +18,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "peak memory, MB")
 TEXT = """# Maps beside the peers
 
-`python -m benchmarks.maps` (extra `bench`), two cores, one run, methods one after the other. A
+`python -m benchmarks.maps` (extra `bench`), one run, methods one after the other. A
 tenth of the places is the test: random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
 our learner is told which (`cv`). CRPS is of a new observation, where a method has a distribution.
 PyKrige gets 10,000 random training points, since it needs all distances; verde's spline gets means
@@ -56,7 +57,10 @@ def main() -> None:
     for name in sys.argv[1:] or NAMES:
         for task in tasks(name):
             rows = [(method, *measured(task, run)) for method, run in METHODS.items()]
-            size = f"{len(task.y):,} training places, {len(task.y_test):,} test places."
+            size = (
+                f"{len(task.y):,} training places, {len(task.y_test):,} test places, "
+                f"{numba.get_num_threads()} thread(s)."
+            )
             known[task.title] = {"size": size, "rows": rows}
             print(task.title, *rows, sep="\n", flush=True)
             file.write_text(json.dumps(known, indent=1) + "\n")
