@@ -62,7 +62,9 @@ class BlockKFold(BaseCrossValidator):
     >>> cv = zonal.BlockKFold(n_splits=4, size=20)
     >>> [len(test) for _, test in cv.split(X)]
     [501, 500, 498, 501]
-    >>> model = zonal.KernelRidge(cv=cv, random_state=0).fit(zonal.datasets.to_sphere(lat, lon), y)
+    >>> features = zonal.HarmonicFeatures(n_components=64)
+    >>> sphere = zonal.datasets.to_sphere(lat, lon)
+    >>> model = zonal.KernelRidge(features, cv=cv).fit(sphere, y)
     """
 
     def __init__(
