@@ -134,7 +134,7 @@ def draw_points(
     projection = projection or fitting_projection(lat, lon)
     turned = (np.asarray(lon) - projection.center + 180) % 360 - 180 + projection.center
     x, y = projection(lat, turned)
-    size = float(np.clip(20_000 / max(len(x), 1), 1, 20))
+    size = float(np.clip(60_000 / max(len(x), 1), 1, 20))
     look = {"s": size, "linewidths": 0, "rasterized": True, **colours(values, style)}
     artist = panel.scatter(x, y, c=values, **look)
     frame(panel, projection, np.asarray(lat), turned)
