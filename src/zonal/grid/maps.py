@@ -1,5 +1,6 @@
 """Pictures of maps, with matplotlib alone: predictions, uncertainty, residuals, folds."""
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def draw(result: Any, *, title: str | None = None, projection: Any = None) -> An
         label = str(values.attrs.get("long_name", name)) + (f" ({units})" if units else "")
         style = {"cmap": "magma_r", "vmin": 0.0} if name == "std" else {}
         artist = draw_field(panel, values, axes, projection, **style)
-        figure.colorbar(artist, ax=panel, label=label, shrink=0.85, aspect=30)
+        figure.colorbar(artist, ax=panel, label=fill(label, 36), shrink=0.85, aspect=30)
     figure.suptitle(title if title is not None else _moment(one, axes))
     return figure
 
