@@ -1,5 +1,6 @@
 """Kernel ridge regression on explicit features, in one pass over the data."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -20,10 +21,12 @@ from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
+from ..selection.search import MIN_ROWS
 from .checkpoint import Run
 from .local_learner import LocalLearner
 from .local_solution import LocalSolution
 from .ridge_posterior import RidgePosterior
+from .target_scale import choose_scale
 from .targets import check_numbers
 
 __all__ = ["KernelRidge", "RidgeLearner"]
@@ -326,6 +329,11 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         What makes rows of numbers of frames with words, dates or gaps, before everything else.
         ``"auto"``: a `TableEncoder` for such frames if ``features="auto"``, else none. One that is
         given is used for all frames. None: frames go to the features as they are.
+    target : "auto" or None, default="auto"
+        The scale on which targets are learnt. ``"auto"``: with an encoder and ``features="auto"``,
+        roots or logarithms of one target that is never negative and skewed, where the held-out
+        likelihood is in favour (``target_`` tells; predictions are back on the scale of y, with
+        Duan's smearing). None: as they are.
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None
@@ -351,6 +359,9 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         The fitted local part, of what the features leave.
     encoder_ : TableEncoder
         The fitted encoder of a table that needed one; the features see its columns.
+    target_ : TargetScale
+        The scale of the targets, where it is another than their own; ``coef_``, ``alpha_`` and
+        errors are on that scale then.
 
     Examples
     --------
@@ -363,6 +374,35 @@ class KernelRidge(RegressorMixin, RidgeLearner):
     >>> bool(model.score(X, y) > 0.99)
     True
     """
+
+    def __init__(
+        self,
+        features: Any = "auto",
+        alpha: float | str = "cv",
+        *,
+        alphas: npt.ArrayLike | None = None,
+        cv: Any = 2,
+        fit_intercept: bool = True,
+        local: Any = "auto",
+        encoder: Any = "auto",
+        target: str | None = "auto",
+        budget: int = 1024,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            features,
+            alpha,
+            alphas=alphas,
+            cv=cv,
+            fit_intercept=fit_intercept,
+            local=local,
+            encoder=encoder,
+            budget=budget,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.target = target
 
     def fit(
         self,
@@ -437,6 +477,9 @@ class KernelRidge(RegressorMixin, RidgeLearner):
             mean, std = self._scores(X), None
             if return_std:
                 std = self._posterior().std(self._space, self._check_rows(X, reset=False))
+        if hasattr(self, "target_"):
+            std = None if std is None else std * self.target_.slope(mean)
+            mean = self.target_.backward(mean)
         parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
         return tuple(parts) if return_std else parts[0]
 
@@ -476,6 +519,8 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         True
         """
         gradient = self._gradient(X, self._solution.coef)
+        if hasattr(self, "target_"):
+            gradient = gradient * self.target_.slope(self._scores(X))[:, :, None]
         return gradient[:, 0] if self._single_ else gradient
 
     @property
@@ -490,12 +535,33 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         intercept = self._solution.intercept
         return float(intercept[0]) if self._single_ else intercept
 
+    def _check_parameters(self) -> None:
+        if not (self.target is None or self.target == "auto"):
+            raise ValueError(f"target={self.target!r} must be 'auto' or None.")
+        super()._check_parameters()
+
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
+
+    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
+        block = super()._checked(block, first=first, numbers=numbers)
+        tried = self.target == "auto" and hasattr(self, "encoder_") and self._is_automatic()
+        if first and tried and block.y.ndim == 1 and len(block) >= MIN_ROWS:
+            scale = choose_scale(block.X, block.y, block.weight)
+            if scale is not None:
+                self.target_ = scale
+        if not hasattr(self, "target_"):
+            return block
+        return replace(block, y=self.target_.forward(block.y).astype(block.y.dtype))
 
     def _learn(self, survey: Survey) -> None:
         self._single_ = survey.sample.y.ndim == 1
         super()._learn(survey)
+        if hasattr(self, "target_"):
+            # The error of what was chosen, not that of the pilot's regression.
+            chosen = [record["error"] for record in self._selection_ if record["chosen"]]
+            error = chosen[-1] ** 0.5 * float(np.std(survey.sample.y))
+            self.target_ = replace(self.target_, deviation=min(error, self.target_.deviation))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
