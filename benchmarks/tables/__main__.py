@@ -81,19 +81,20 @@ def page(known: dict[str, dict[str, float]]) -> str:
         }
         best = min(errors.values())
         ranks.append({m: sorted(errors.values()).index(error) + 1 for m, error in errors.items()})
-        cells = [
-            f"{'**' if errors[m] == best else ''}{errors[m]:.4g}{'**' if errors[m] == best else ''} "
-            f"({seconds[m]:.0f} s)"
-            if m in errors
-            else ""
-            for m in METHODS
-        ]
+        cells = [_cell(errors, seconds, method, best) for method in METHODS]
         n_rows = len(load(name)[1])
         ratio = errors["zonal"] / best
         lines.append(f"| {name} | {n_rows:,} | {n_splits} | {' | '.join(cells)} | {ratio:.3f} |")
     means = [f"{np.mean([rank[m] for rank in ranks if m in rank]):.2f}" for m in METHODS]
     lines.append(f"| mean rank | | | {' | '.join(means)} | |")
     return ABOUT + "\n" + "\n".join(lines) + "\n"
+
+
+def _cell(errors: Any, seconds: Any, method: str, best: float) -> str:
+    if method not in errors:
+        return ""
+    bold = "**" if errors[method] == best else ""
+    return f"{bold}{errors[method]:.4g}{bold} ({seconds[method]:.0f} s)"
 
 
 def _of(known: dict[str, dict[str, float]], name: str, method: str) -> list[dict[str, float]]:

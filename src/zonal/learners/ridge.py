@@ -10,19 +10,21 @@ from sklearn.base import RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
+from .._validation import is_sparse
 from ..features.columns import TableEncoder
 from ..features.columns.table.cells import is_frame, is_plain
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
-from ..rows import Block, Source, blockwise
+from ..rows import Block, Source, blockwise, sample_rows
 from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
 from ..selection.search import MIN_ROWS
 from .checkpoint import Run
+from .importance import column_shares
 from .local_learner import LocalLearner
 from .local_solution import LocalSolution
 from .ridge_posterior import RidgePosterior
@@ -31,6 +33,8 @@ from .targets import check_numbers
 
 __all__ = ["KernelRidge", "RidgeLearner"]
 
+# Rows at which the importances of columns are found.
+PROBES = 256
 # Moments of more groups of rows than fit here are found split by split, with a pass for each.
 GROUP_BYTES = 1 << 30
 
@@ -145,6 +149,7 @@ class RidgeLearner(LocalLearner):
             self._n_folds()
         if hasattr(self, "_table_"):
             del self._table_
+        self._probes_ = _probes(survey.sample.X)
         super()._learn(survey)
 
     def _sums(self, block: Block) -> list[Moments]:
@@ -275,6 +280,26 @@ class RidgeLearner(LocalLearner):
         return form.map(X, score)
 
     @property
+    def importances_(self) -> dict[str, float]:
+        """Shares of the columns in what predictions depend on, the largest first; sum to one.
+
+        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula); the
+        columns that encode words or dates count together. On the scale of ``target_``, if any.
+        """
+        if self._probes_ is None:
+            raise AttributeError(
+                "Importances need rows of numbers: X was sparse, or a plain frame."
+            )
+        gradients = self._gradient_at(self._probes_, self._solution.coef)
+        width = self._probes_.shape[1]
+        if hasattr(self, "encoder_"):
+            groups = self.encoder_.groups_
+        else:
+            names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
+            groups = [str(name) for name in names]
+        return column_shares(gradients, self._probes_, groups)
+
+    @property
     def alpha_(self) -> float:
         """The regularisation used."""
         return float(self._solution.alpha)
@@ -284,6 +309,13 @@ class RidgeLearner(LocalLearner):
         """Alphas with their cross-validated errors (empty for a given alpha)."""
         results: dict[str, Array] = self._solution.cv_results
         return results
+
+
+def _probes(X: Any) -> Array | None:
+    """Return the rows at which importances are found, or None where there are no numbers."""
+    if is_sparse(X) or not isinstance(X, np.ndarray):
+        return None
+    return X[sample_rows(len(X), PROBES)].copy()
 
 
 class KernelRidge(RegressorMixin, RidgeLearner):
@@ -353,6 +385,8 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         The α used.
     cv_results_ : dict
         ``alpha``, ``mean_test_mse``, ``std_test_mse`` and ``split<k>_test_mse``.
+    importances_ : dict of str to float
+        Shares of the columns in what predictions depend on.
     moments_ : list of Moments
         The sums over the rows seen, for each fold; empty with a local part.
     local_ : NeighborKriging or None

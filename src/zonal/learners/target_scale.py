@@ -6,8 +6,9 @@ scale is the one with the largest held-out likelihood of a kernel regression,
 
 .. math:: -\tfrac12 \log \overline{(z - \hat z)^2} + \overline{\log h'(y)},
 
-if its predictions of y are better too. On the way back the mean of y is not the inverse of the mean
-of z: Duan's smearing (1983) averages it over errors e_k, the quantiles of those on held-out rows,
+unless its predictions of y are worse beyond chance. On the way back the mean of y is not the
+inverse of the mean of z: Duan's smearing (1983) averages it over errors e_k, the quantiles of those
+on held-out rows,
 
 .. math:: \hat y = \frac1K \sum_{k=1}^K h^{-1}(\hat z + \sigma e_k) .
 """
@@ -110,17 +111,18 @@ def choose_scale(rows: Array, y: Array, weights: FloatArray | None) -> TargetSca
     pilot = _Pilot(np.asarray(rows[few], dtype=np.float64), weights[few])
     plain, truth, errors = pilot.held_out(y)
     likelihood = -0.5 * np.log(np.mean(errors**2))
-    least, best = np.mean((truth - plain) ** 2), None
+    losses, best = (truth - plain) ** 2, None
     for name in ("root", "logarithm"):
         scale = TargetScale(name, shift, np.zeros(1))
-        z, _, errors = pilot.held_out(scale.forward(y))  # truth stays that of y
+        z, _, errors = pilot.held_out(scale.forward(y))
         gain = -0.5 * np.log(np.mean(errors**2)) + np.mean(scale.log_slope(truth))
         spread = float(np.std(errors)) or 1.0
         levels = (np.arange(QUANTILES) + 0.5) / QUANTILES
         quantiles = np.quantile(errors - errors.mean(), levels)
         scale = replace(scale, errors=quantiles / (np.std(quantiles) or 1.0), deviation=spread)
-        better = np.mean((truth - scale.backward(z)) ** 2) <= least
-        if better and gain > likelihood + LEAST_GAIN:
+        gains = losses - (truth - scale.backward(z)) ** 2
+        worse = gains.mean() < -gains.std() / len(gains) ** 0.5
+        if not worse and gain > likelihood + LEAST_GAIN:
             likelihood, best = gain, scale
     return best
 
