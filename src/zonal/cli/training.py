@@ -187,4 +187,6 @@ def fit_and_test(
         "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
         **found.measures(),
     }
+    if hasattr(learner, "encoder_"):
+        result["importances"] = learner.importances_
     return result, FitSample(found, sample)
