@@ -363,9 +363,9 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         given is used for all frames. None: frames go to the features as they are.
     target : "auto" or None, default="auto"
         The scale on which targets are learnt. ``"auto"``: with an encoder and ``features="auto"``,
-        roots or logarithms of one target that is never negative and skewed, where the held-out
-        likelihood is in favour (``target_`` tells; predictions are back on the scale of y, with
-        Duan's smearing). None: as they are.
+        roots or logarithms of one target that is never negative and skewed, where both likelihood
+        and squared error on held-out rows are in favour (``target_`` tells; predictions are back
+        on the scale of y, with Duan's smearing). None: as they are.
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None

@@ -6,9 +6,9 @@ scale is the one with the largest held-out likelihood of a kernel regression,
 
 .. math:: -\tfrac12 \log \overline{(z - \hat z)^2} + \overline{\log h'(y)},
 
-unless its predictions of y are worse beyond chance. On the way back the mean of y is not the
-inverse of the mean of z: Duan's smearing (1983) averages it over errors e_k, the quantiles of those
-on held-out rows,
+if the squared errors of its predictions of y are smaller too: often they are not, whatever the
+likelihood. On the way back the mean of y is not the inverse of the mean of z: Duan's smearing
+(1983) averages it over errors e_k, the quantiles of those on held-out rows,
 
 .. math:: \hat y = \frac1K \sum_{k=1}^K h^{-1}(\hat z + \sigma e_k) .
 """
@@ -121,8 +121,7 @@ def choose_scale(rows: Array, y: Array, weights: FloatArray | None) -> TargetSca
         quantiles = np.quantile(errors - errors.mean(), levels)
         scale = replace(scale, errors=quantiles / (np.std(quantiles) or 1.0), deviation=spread)
         gains = losses - (truth - scale.backward(z)) ** 2
-        worse = gains.mean() < -gains.std() / len(gains) ** 0.5
-        if not worse and gain > likelihood + LEAST_GAIN:
+        if gains.mean() > 0 and gain > likelihood + LEAST_GAIN:
             likelihood, best = gain, scale
     return best
 
