@@ -211,6 +211,8 @@ def fit_and_test(
         "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
         **measures,
     }
+    if hasattr(learner, "encoder_"):
+        result["importances"] = learner.importances_
     if compared:
         result["validation"] = compared
     return result, FitSample(found, sample, folds)

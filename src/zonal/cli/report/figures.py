@@ -21,6 +21,7 @@ __all__ = [
     "calibration",
     "confusion",
     "cv_curve",
+    "dependence",
     "folds",
     "globe",
     "predicted",
@@ -178,6 +179,19 @@ def calibration(confidence: Array, correct: Array) -> "Figure":
     axes.plot(x, y, "o-", color=BLUE, markersize=4)
     lowest = max(0.0, min(*x, *y) - 0.05)
     axes.set(xlim=(lowest, 1.01), ylim=(lowest, 1.01))
+    return figure
+
+
+def dependence(values: Array, means: Array, name: str, label: str) -> "Figure":
+    """Draw mean predictions against the values of a column: a curve, or bars for words."""
+    if values.dtype.kind == "f":
+        figure, axes = _axes(name, label)
+        axes.plot(values, means, color=BLUE)
+        return figure
+    figure, axes = _axes(label, "")
+    order = np.argsort(means)
+    axes.plot(means[order], np.arange(len(means)), "o", color=BLUE)
+    axes.set_yticks(np.arange(len(means)), [str(value)[:24] for value in values[order]])
     return figure
 
 

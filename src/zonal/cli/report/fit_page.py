@@ -15,6 +15,7 @@ from ..console import Screen
 from ..models import encoding
 from ..training import FitSample
 from . import figures
+from .dependence import draw_dependence
 from .page import Report
 
 __all__ = ["draw_fit", "show_fit"]
@@ -94,6 +95,7 @@ def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Scre
     _draw_predictions(page, learner, sample.findings.shown, target, part, result)
     if len(sample.findings.mapped["truth"]):
         _draw_map(page, learner, sample.findings.mapped, target)
+    draw_dependence(page, model, sample.rows, target)
     _draw_choice(page, model, result, sample.rows)
     page.table("Seconds", ("stage", "seconds"), screen.seconds.items())
     page.notes("Warnings", screen.warnings)
