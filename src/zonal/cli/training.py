@@ -1,11 +1,12 @@
 """Fitting a model to the training rows of a table and judging it on the others."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from .._typing import Array
 from ..evaluation import Findings, Split, judge
 from ..rows import sample_of
 from ..tables import Columns, LoadedRows, Stream
@@ -14,6 +15,7 @@ from ..tables.frames import FrameStream
 from .chosen import choices
 from .console import Screen
 from .models import encoding
+from .validation import Validation
 
 __all__ = ["DaskTrainingRows", "FitSample", "LocalTrainingRows", "TrainingRows", "fit_and_test"]
 
@@ -143,14 +145,21 @@ class FitSample:
     findings : Findings
     rows : ndarray or frame of shape (n, d)
         Some training rows, at most 10,000.
+    folds : dict of str to ndarray
+        ``lat``, ``lon`` and ``fold`` of these, if blocks judge the model.
     """
 
     findings: Findings
     rows: Any
+    folds: dict[str, Array] = field(default_factory=dict)
 
 
 def fit_and_test(
-    model: Any, rows: TrainingRows, screen: Screen, where: tuple[int, int] | None = None
+    model: Any,
+    rows: TrainingRows,
+    screen: Screen,
+    where: tuple[int, int] | None = None,
+    validation: Validation | None = None,
 ) -> tuple[dict[str, Any], FitSample]:
     """Fit to the training rows and judge on the others; return the result, and what to draw.
 
@@ -165,16 +174,31 @@ def fit_and_test(
     screen : Screen
     where : (int, int), optional
         The columns of latitude and longitude, for a map.
+    validation : Validation, optional
+        Blocks or groups by which the model is chosen or judged, beside random rows.
     """
     learner = model[-1]
+    validation = validation or Validation()
+    labels = None
     with screen.stage("Reading rows"):
         sample = rows.check()
     with screen.stage("Fitting"):
         if len(model) > 1:
             model[0].fit(sample)
-        learner.fit(*rows.train(encoding(model)))
+        if validation.compares:
+            labels = validation.labels(rows)
+        groups = labels if validation.chooses else None
+        learner.fit(*rows.train(encoding(model)), groups=groups)
     with screen.stage("Testing"):
         found = judge(model, *rows.all(), split=rows.split, n_rows=rows.n_rows, where=where)
+    measures = found.measures()
+    compared: dict[str, Any] = {}
+    folds: dict[str, Array] = {}
+    if labels is not None:
+        with screen.stage("Testing on blocks"):
+            test = measures["test"]
+            compared = validation.judge(learner, rows, encoding(model), labels, test, screen)
+            folds = validation.picture(sample, labels) if compared else {}
     result = {
         "target": model.table_["target"],
         "inputs": rows.columns,
@@ -185,6 +209,10 @@ def fit_and_test(
         "selected": {what: value for what, value, _ in choices(learner)},
         "alpha": learner.alpha_,
         "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
-        **found.measures(),
+        **measures,
     }
-    return result, FitSample(found, sample)
+    if hasattr(learner, "encoder_"):
+        result["importances"] = learner.importances_
+    if compared:
+        result["validation"] = compared
+    return result, FitSample(found, sample, folds)
