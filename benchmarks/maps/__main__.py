@@ -46,6 +46,17 @@ def measured(task: Task, method: Any) -> list[str]:
     return [f"{mse:.4g}", score, *seconds, f"{peak / 2**20:.0f}"]
 
 
+def write(known: dict[str, Any]) -> None:
+    """Write what is known so far."""
+    (RESULTS / "maps.json").write_text(json.dumps(known, indent=1) + "\n")
+    parts = [TEXT]
+    for title, found in known.items():
+        rows = [tuple(row) for row in found["rows"]]
+        heading = f"## {title[0].upper()}{title[1:]}"
+        parts.append(f"{heading}\n\n{found['size']}\n\n{table(rows, HEADER)}\n")
+    (RESULTS / "maps.md").write_text("\n".join(parts))
+
+
 def main() -> None:
     """Run, and write what is known so far after each dataset."""
     warnings.simplefilter("ignore")
@@ -63,14 +74,7 @@ def main() -> None:
             )
             known[task.title] = {"size": size, "rows": rows}
             print(task.title, *rows, sep="\n", flush=True)
-            file.write_text(json.dumps(known, indent=1) + "\n")
-    parts = [TEXT]
-    for title, found in known.items():
-        rows = [tuple(row) for row in found["rows"]]
-        parts.append(
-            f"## {title[0].upper()}{title[1:]}\n\n{found['size']}\n\n{table(rows, HEADER)}\n"
-        )
-    (RESULTS / "maps.md").write_text("\n".join(parts))
+            write(known)
 
 
 if __name__ == "__main__":
