@@ -60,6 +60,10 @@ SIGNATURES = {
     "NeighborKriging.fit": "(self, X, y, sample_weight=None)",
     "NeighborKriging.predict": "(self, X, return_std=False)",
     "GaussianProcess.predict": "(self, X, return_std=False)",
+    "ExactKernelRidge": "(kernel='gaussian', alpha=1.0, preconditioner='auto', tol=0.0001, *, "
+    "centers=None, alphas=None, cv=2, fit_intercept=False, max_iter=1000, warm_start=False, "
+    "random_state=None, verbose=False)",
+    "ExactKernelRidge.fit": "(self, X, y=None, sample_weight=None, *, checkpoint=None)",
     "LearnedMetric": "(kernel='matern', n_iterations=4, diagonal=False, *, n_components=1024, "
     "max_rows=10000, standardize=True, task='auto', random_state=None)",
     "SphereEncoder": "(latitude='auto', longitude='auto', *, rest='standardize', "

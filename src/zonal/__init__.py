@@ -43,6 +43,7 @@ from .kernels import (
     Zonal,
 )
 from .learners import (
+    ExactKernelRidge,
     GaussianProcess,
     KernelCCA,
     KernelKMeans,
@@ -60,6 +61,7 @@ __all__ = [
     "ArcCosine",
     "Checkpoint",
     "DotProduct",
+    "ExactKernelRidge",
     "Exponential",
     "FastFoodFeatures",
     "FourierFeatures",
