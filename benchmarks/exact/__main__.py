@@ -54,8 +54,8 @@ def peers(sizes: tuple[int, ...] = (10_000, 20_000)) -> None:
         "# The exact solution beside its peers\n\n`python -m benchmarks.exact peers` (extra "
         "`bench`), two cores. Protein, standardised, Gaussian kernel of bandwidth 2, alpha 0.1, "
         "tol 1e-4, fit and 1,000 predictions. Ratios are to scikit-learn; the difference is the "
-        "root mean square of predictions, relative. rlaopt gets the whole matrix in float32, which is in "
-        "its time.\n\n"
+        "root mean square of predictions, relative. rlaopt gets the whole matrix in float32, which "
+        "is in its time.\n\n"
     )
     (RESULTS / "exact_peers.md").write_text(text + table(rows, header) + "\n")
 

@@ -243,8 +243,7 @@ class GaussianProcess(RegressorMixin, LocalLearner):
         -------
         ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
         """
-        self._check_gradient()
-        gradient = self._space.gradient(self._check_rows(X, reset=False), self._solution.mean)
+        gradient = self._gradient(X, np.atleast_2d(self.coef_).T)
         return gradient[:, 0] if self._single_ else gradient
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
+from ..features.chain_rule import features_gradient
 from ..kriging.joint import Joint, fit_joint, no_features
 from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
@@ -14,7 +15,7 @@ from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
 from ..rows import Block
 
-__all__ = ["LocalSolution", "solve_local"]
+__all__ = ["LocalGradient", "LocalSolution", "solve_local"]
 
 # Numbers of features in the sample that finds the parameters, and its most rows.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
@@ -89,6 +90,29 @@ class LocalSolution:
         mean, std = self.joint.predict(rows, features or no_features, return_std)
         mean = (mean + self.offset).astype(rows.dtype)
         return mean, None if std is None else std.astype(rows.dtype)
+
+
+@dataclass(frozen=True)
+class LocalGradient:
+    """The last step of a chain of gradients: the features, if there are any, and the local part.
+
+    Attributes
+    ----------
+    solution : LocalSolution
+    features : transformer or None
+        The feature map of rows as the local part sees them.
+    """
+
+    solution: LocalSolution
+    features: Any = None
+
+    def contract_gradient(self, rows: Array, coef: FloatArray) -> Array:
+        """Gradients of t predictions at rows: [n, t, d]."""
+        joint = self.solution.joint
+        own = joint.process.gradient(rows, joint.residual).astype(rows.dtype)
+        if self.features is None:
+            return own
+        return np.asarray(own + features_gradient([self.features], rows, coef))
 
 
 def solve_local(
