@@ -58,7 +58,7 @@ def _rlaopt(X: Any, y: Any, new: Any) -> tuple[Any, str]:
     from rlaopt.solvers.pcg import PCG, PCGConfig, PCGStoppingCriteria
 
     kernel = zonal.Gaussian(BANDWIDTH)
-    rank = max(1000, int(np.ceil(10 * np.sqrt(len(X)))))
+    rank = max(500, int(np.ceil(7 * np.sqrt(len(X)))))
     torch.manual_seed(0)
     X, y = X.astype(np.float32), y.astype(np.float32)
     system = LinSys(torch.from_numpy(kernel(X)), torch.from_numpy(y), reg=ALPHA)

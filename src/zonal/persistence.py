@@ -182,7 +182,7 @@ def load(
 def _check_sparse(model: Any, path: Path) -> None:
     """Raise ValueError if the indices of a sparse array point out of it: compiled code would."""
     for name, value in _walk(model):
-        if sp.issparse(value):
+        if isinstance(value, sp.csr_array | sp.csr_matrix):
             try:
                 value.check_format(full_check=True)
             except (AttributeError, TypeError, ValueError) as error:

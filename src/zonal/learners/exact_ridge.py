@@ -36,6 +36,8 @@ from .targets import check_numbers
 
 __all__ = ["ExactKernelRidge"]
 
+# Up to so many rows are all landmarks of the automatic preconditioner: it is then exact.
+FEW = 1000
 # Rows that are mapped at a time for the preconditioner.
 MAP_ROWS = 4096
 # Alphas that are tried, relative to the mean of k(x, x).
@@ -67,7 +69,7 @@ class ExactKernelRidge(RegressorMixin, Learner):
         The regularisation α > 0, or one for each target. ``"cv"``: the one with the smallest mean
         squared error in cross-validation; all are solved together.
     preconditioner : "auto", feature map or None, default="auto"
-        ``"auto"``: Nyström features with 10 √n landmarks, at least 1,000, by randomly pivoted
+        ``"auto"``: Nyström features with 7 √n landmarks, at least 500, by randomly pivoted
         Cholesky among 10,000 rows. Any feature map of this
         library that approximates the kernel will do. None: no preconditioner. With `centers`:
         ``"auto"`` (Falkon's) or None.
@@ -375,7 +377,7 @@ class ExactKernelRidge(RegressorMixin, Learner):
         """Return the features of the preconditioner, in single precision if they are many."""
         features = self.preconditioner
         if _is(features, "auto"):
-            rank = min(len(block), max(1000, math.ceil(10 * math.sqrt(len(block)))))
+            rank = len(block) if len(block) <= FEW else max(500, math.ceil(7 * len(block) ** 0.5))
             features = NystroemFeatures(
                 self.kernel_, rank, sampling="rpcholesky", random_state=self._seed_
             )
