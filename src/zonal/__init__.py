@@ -16,17 +16,22 @@ from . import datasets, evaluation, theory
 from ._version import __version__ as __version__
 from .evaluation import BlockKFold
 from .features import (
+    AdaptiveSketchFeatures,
     FastFoodFeatures,
     FourierFeatures,
     GegenbauerFeatures,
     HarmonicFeatures,
+    HashingFeatures,
     LearnedMetric,
     MaclaurinFeatures,
     ModifiedFourierFeatures,
+    NTKFeatures,
     NystroemFeatures,
     PolySketchFeatures,
     ProductFeatures,
+    ReLUFeatures,
     SphereEncoder,
+    SphericalFeatures,
     TableEncoder,
 )
 from .kernels import (
@@ -60,6 +65,7 @@ from .tables import stream
 
 __all__ = [
     "NTK",
+    "AdaptiveSketchFeatures",
     "ArcCosine",
     "BlockKFold",
     "Checkpoint",
@@ -73,6 +79,7 @@ __all__ = [
     "GegenbauerFeatures",
     "GeneralizedZonalKernel",
     "HarmonicFeatures",
+    "HashingFeatures",
     "KernelCCA",
     "KernelKMeans",
     "KernelPCA",
@@ -83,14 +90,17 @@ __all__ = [
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",
+    "NTKFeatures",
     "NeighborKriging",
     "NystroemFeatures",
     "PolySketchFeatures",
     "Polynomial",
     "ProductFeatures",
     "RationalQuadratic",
+    "ReLUFeatures",
     "RotationInvariant",
     "SphereEncoder",
+    "SphericalFeatures",
     "TableEncoder",
     "TruncationWarning",
     "Zonal",

@@ -240,7 +240,7 @@ class ExactKernelRidge(RegressorMixin, Learner):
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+    def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         return canonical(
             validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
         )

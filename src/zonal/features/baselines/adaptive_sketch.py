@@ -11,8 +11,8 @@ from scipy.linalg import eigh
 from ..._typing import Array, FloatArray
 from ..._validation import check_count, is_sparse
 from ...kernels.expansion.cut import average_taylor
-from ...rows import sample_rows
 from ..training_sample import TrainingSample
+from .landmarks import distinct_rows
 from .polysketch import TOL
 from .taylor import TaylorFeatures, unit_rows, warn_if_cut
 from .tuple_sampling import TupleSampler
@@ -116,11 +116,12 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         warn_if_cut(self.kernel_, series, 1 - energy.sum(), self.n_components)
         self.series_ = series
         rng = np.random.default_rng(seed)
-        chosen = sample_rows(len(norms), ROWS)
+        # Repeated rows and weighted ones are the same, in the order of a hash.
+        chosen, weights = distinct_rows(sample.rows, sample.weights)
+        chosen, weights = chosen[:ROWS], weights[:ROWS]
         rows = unit_rows(self._centered(sample.rows[chosen]), norms[chosen])
         # [n, n_pieces]: what each row weighs in the coordinates of each piece.
-        heights = np.exp(series.log_weights(norms[chosen]))
-        heights *= np.sqrt(sample.weights[chosen])[:, None]
+        heights = np.exp(series.log_weights(norms[chosen])) * np.sqrt(weights)[:, None]
         sampler = TupleSampler(rows, int(series.degrees.max()), SKETCH, rng)
         self.lam_ = math.inf
         Z: FloatArray | None = None
@@ -164,6 +165,7 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         weighted = [probes * height[:, None] for height in heights.T]
         masses = np.array([sampler.mass(H, q) for H, q in zip(weighted, degrees, strict=True)])
         share = 0.9 * masses / masses.sum() + 0.1 / len(masses)
+        share /= share.sum()
         size = int(self.n_components)
         counts = rng.multinomial(size, share)
         self.tuples_, self._factors = [], []

@@ -215,5 +215,7 @@ def hash_cells(rows, rates, offsets, salts, n_buckets, tent, columns, values):  
                 state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
                 state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
                 state = state ^ (state >> np.uint64(31))
-            columns[row, h] = h * n_buckets + np.int32((state >> np.uint64(1)) % np.uint64(n_buckets))
+            columns[row, h] = h * n_buckets + np.int32(
+                (state >> np.uint64(1)) % np.uint64(n_buckets)
+            )
             values[row, h] = weight if state & np.uint64(1) else -weight

@@ -66,7 +66,8 @@ class NTKFeatures(KernelFeatures):
     kernel : NTK or "ntk", default="ntk"
         The kernel, of depth L.
     n_components : int, default=1024
-        The width of ψ_L, at least 2: one part in L + 1 is φ_L, the rest the sketch.
+        The width of ψ_L: one part in L + 1 is φ_L, the rest the sketch. (A single column is the
+        sum of one of each, with random signs.)
     sampling : {"leverage", "orthogonal", "gaussian"}, default="leverage"
         The weights W, as in `ReLUFeatures`. ``"leverage"`` is the paper's version by leverage
         scores, ``"gaussian"`` its plain one.
@@ -122,7 +123,6 @@ class NTKFeatures(KernelFeatures):
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         name = type(self).__name__
         check_choice("sampling", self.sampling, SAMPLING, name)
-        check_count("n_components", self.n_components, name, minimum=2)
         if not isinstance(self.kernel_, NTK):
             raise ValueError(
                 f"kernel={self.kernel_!r} of {name} must be a Neural Tangent kernel, such as "
@@ -132,14 +132,16 @@ class NTKFeatures(KernelFeatures):
         if self.hidden != "auto":
             width = check_count("hidden", self.hidden, name, extra=', or "auto"')
         rng = np.random.default_rng(seed)
+        self._signs = rng.choice([-1.0, 1.0], 2)
+        output = max(2, int(self.n_components))
         dim, depth = self.n_features_in_, int(self.kernel_.depth)
         self._base = None if dim <= width else base_matrix("osnap", dim, width, rng)
         phi, psi = dim, min(dim, width)
         self._layers: list[_Layer] = []
         for number in range(1, depth + 1):
             last = number == depth
-            n_relu = max(1, int(self.n_components) // (depth + 1)) if last else width
-            n_sketch = int(self.n_components) - n_relu if last else width
+            n_relu = max(1, output // (depth + 1)) if last else width
+            n_sketch = output - n_relu if last else width
             relu = draw_weights(self.sampling, n_relu, phi, 1, rng)
             step = draw_weights(self.sampling, width, phi, 0, rng)
             sketch = pair_sketch((psi, width), n_sketch, rng)
@@ -164,12 +166,13 @@ class NTKFeatures(KernelFeatures):
             psi = phi if base is None else phi @ base
             psi = psi.toarray() if is_sparse(psi) else np.asarray(psi)
             for number, layer in enumerate(layers):
-                last = number == len(layers) - 1
-                values = out
-                if not last:
-                    values = np.empty((len(out), len(layer.relu) + layer.sketch.width), out.dtype)
+                width = len(layer.relu) + layer.sketch.width
+                last = number == len(layers) - 1 and width == out.shape[1]
+                values = out if last else np.empty((len(out), width), out.dtype)
                 layer.fill(phi, psi, values)
                 phi, psi = values[:, : len(layer.relu)], values
+            if out.shape[1] == 1:
+                out[:] = psi @ self._signs.astype(out.dtype)[:, None]
             out *= norms[:, None]
 
         return block

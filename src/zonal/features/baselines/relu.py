@@ -145,6 +145,8 @@ class ReLUFeatures(KernelFeatures):
     def _gradients(self, rows: FloatArray) -> FloatArray:
         order = int(self.kernel_.order)
         values = rows @ self.weights_.T
-        slopes = math.sqrt(2 / len(self.weights_)) * order * np.maximum(values, 0) ** max(order - 1, 0)
+        slopes = (
+            math.sqrt(2 / len(self.weights_)) * order * np.maximum(values, 0) ** max(order - 1, 0)
+        )
         slopes = np.where(values > 0, slopes, 0.0)
         return np.asarray(slopes[:, :, None] * self.weights_)

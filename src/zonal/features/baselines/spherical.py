@@ -106,13 +106,15 @@ class SphericalFeatures(KernelFeatures):
         norms = row_norms(sample.rows)
         self.kernel_.check_norms(norms)
         mean_square = np.average(norms**2, weights=sample.weights)
-        self.radius_ = float(norms[0] if norms_agree(norms) else np.sqrt(mean_square)) or 1.0
+        radius = float(norms[0] if norms_agree(norms) else np.sqrt(mean_square)) or 1.0
+        # To ten digits: what sums of the rows in another order round to must not move the fit.
+        self.radius_ = float(f"{radius:.10g}")
         rng = np.random.default_rng(seed)
         dim, n_frequencies = self.n_features_in_, -(-int(self.n_components) // 2)
-        radius = np.asarray(self.radius_)
+        on_sphere = np.asarray(self.radius_)
 
         def of_distance(z: FloatArray) -> FloatArray:
-            return self.kernel_.profile(radius, radius, 1 - z**2 / 2)
+            return self.kernel_.profile(on_sphere, on_sphere, 1 - z**2 / 2)
 
         self.spectrum_, self.fit_error_ = fit_spectrum(of_distance, dim)
         norms, masses = self.spectrum_
@@ -129,7 +131,10 @@ class SphericalFeatures(KernelFeatures):
     def fitted_kernel(self, z: npt.ArrayLike) -> FloatArray:
         r"""Return :math:`\hat K(z)` of distances on the unit sphere, what the features estimate."""
         norms, masses = self.spectrum_
-        return _waves(np.multiply.outer(np.asarray(z, np.float64), norms), self.n_features_in_) @ masses
+        return (
+            _waves(np.multiply.outer(np.asarray(z, np.float64), norms), self.n_features_in_)
+            @ masses
+        )
 
     @property
     def scratch_width(self) -> int:
@@ -152,7 +157,9 @@ class SphericalFeatures(KernelFeatures):
         return block
 
 
-def fit_spectrum(of_distance: Callable[[FloatArray], FloatArray], dim: int) -> tuple[FloatArray, float]:
+def fit_spectrum(
+    of_distance: Callable[[FloatArray], FloatArray], dim: int
+) -> tuple[FloatArray, float]:
     """Fit a non-negative rotation-invariant spectrum to a function of the distance on the sphere.
 
     Parameters

@@ -26,7 +26,7 @@ from .sketch_tree import plan_tree
 
 __all__ = ["TupleSampler"]
 
-# Share of the columns' squared norms in every step, which bounds what an unlikely tuple weighs.
+# Share of plain squared norms in every step, which bounds what an unlikely tuple weighs.
 MIX = 0.2
 
 Tuples = npt.NDArray[np.intp]
@@ -55,9 +55,7 @@ class TupleSampler:
         sketches = np.empty((rows.shape[0], width * (max_degree + 1)))
         tree.fill(rows, sketches)
         self._powers = np.split(sketches, max_degree + 1, axis=1)
-        squares = rows.multiply(rows).sum(axis=0) if is_sparse(rows) else np.square(rows).sum(0)
-        squares = np.asarray(squares, np.float64).ravel()
-        self._plain = squares / squares.sum() if squares.any() else np.full(len(squares), 1 / len(squares))
+        self._squares = rows.multiply(rows).tocsr() if is_sparse(rows) else np.square(rows)
         self._rng = rng
 
     def mass(self, H: FloatArray, degree: int) -> float:
@@ -100,18 +98,25 @@ class TupleSampler:
         for column in np.unique(drawn):
             inside, values = self._column(rows, int(column))
             self._descend(
-                H[inside] * values[:, None], rows[inside], tuples, log_p, which[drawn == column], level + 1
+                H[inside] * values[:, None],
+                rows[inside],
+                tuples,
+                log_p,
+                which[drawn == column],
+                level + 1,
             )
 
     def _next(self, H: FloatArray, rows: npt.NDArray[np.intp], left: int) -> FloatArray:
         """Return the probability of every column to be the next, with so many to follow."""
+        n_columns = self._rows.shape[1]
         power = self._powers[left][rows]
-        products = (H[:, :, None] * power[:, None, :]).reshape(len(H), -1)
-        sums = np.square(self._rows[rows].T @ products).sum(axis=1)
-        total = sums.sum()
-        if not total > 0:
-            return self._plain
-        return (1 - MIX) * np.asarray(sums).ravel() / total + MIX * self._plain
+        products = (H[:, :, None] * power[:, None, :]).reshape(len(H), H.shape[1] * power.shape[1])
+        sums = np.square(np.asarray(self._rows[rows].T @ products)).sum(axis=1)
+        plain = np.asarray(self._squares[rows].T @ np.square(H).sum(axis=1)).ravel()
+        if not (sums.sum() > 0 and plain.sum() > 0):  # the prefix is zero everywhere
+            return np.full(n_columns, 1 / n_columns)
+        p = (1 - MIX) * sums / sums.sum() + MIX * plain / plain.sum()
+        return np.asarray(p / p.sum())
 
     def _column(self, rows: npt.NDArray[np.intp], column: int) -> tuple[Array, FloatArray]:
         """Return places among the rows where a column is not zero, and its values there."""
