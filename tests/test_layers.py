@@ -22,6 +22,7 @@ LAYERS = [
     {"solvers"},
     {"learners"},
     {"evaluation", "distributed"},
+    {"grid"},
     {"cli"},
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}

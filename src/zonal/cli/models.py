@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .. import features as maps
@@ -22,6 +23,7 @@ __all__ = [
     "encoding",
     "feature_map",
     "kernel_named",
+    "load_grid_model",
     "load_model",
     "model_of",
     "number_or",
@@ -123,15 +125,15 @@ def model_of(scaling: Any, learner: Any, inputs: list[str], target: str | None) 
 
 def encoding(model: Any) -> Callable[[Any], Any] | None:
     """Return the function that a model applies to rows before its learner, if there is one."""
-    return model[:-1].transform if len(model) > 1 else None
+    if len(model) > 1:
+        return model[:-1].transform
+    encoder = getattr(model[-1], "encoder_", None)
+    return None if encoder is None else encoder.transform
 
 
 def load_model(path: Path) -> Any:
     """Load a model that `zonal fit` or `zonal cluster` has saved."""
-    if not path.exists():
-        others = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise CommandError(f"There is no model {path}.{near(path.name, others)}")
-    model = load(path)
+    model = _load(path)
     if not hasattr(model, "table_"):
         raise CommandError(
             f"{path} holds a {type(model).__name__} that does not know the columns of a table: use "
@@ -143,3 +145,21 @@ def load_model(path: Path) -> Any:
 def columns_of(model: Any) -> list[str]:
     """Return the names of a model's input columns."""
     return [str(name) for name in np.asarray(model.table_["inputs"], dtype=object)]
+
+
+def load_grid_model(path: Path) -> Any:
+    """Load a regression model of places: of `zonal fit`, `zonal fill` or `zonal.save`."""
+    model = _load(path)
+    if not is_regressor(model):
+        raise CommandError(
+            f"{path} holds a {type(model).__name__} without numbers to predict: maps need a "
+            "regression model."
+        )
+    return model
+
+
+def _load(path: Path) -> Any:
+    if not path.exists():
+        others = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise CommandError(f"There is no model {path}.{near(path.name, others)}")
+    return load(path)

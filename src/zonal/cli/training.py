@@ -1,7 +1,7 @@
 """Fitting a model to the training rows of a table and judging it on the others."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,9 +11,11 @@ from ..evaluation import Findings, Split, judge
 from ..rows import sample_of
 from ..tables import Columns, LoadedRows, Stream
 from ..tables.dask import DaskTable
+from ..tables.frames import FrameStream
 from .chosen import choices
 from .console import Screen
 from .models import encoding
+from .validation import Validation
 
 __all__ = ["DaskTrainingRows", "FitSample", "LocalTrainingRows", "TrainingRows", "fit_and_test"]
 
@@ -34,7 +36,7 @@ class TrainingRows(Protocol):
     def n_dropped(self) -> int:
         """The number of rows that were left out, known after `check`."""
 
-    def check(self) -> Array:
+    def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
 
     def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
@@ -49,12 +51,12 @@ class LocalTrainingRows:
 
     Parameters
     ----------
-    rows : Stream or LoadedRows
+    rows : Stream, FrameStream or LoadedRows
         Yields blocks (X, y), the same ones every time.
     split : Split
     """
 
-    def __init__(self, rows: Stream | LoadedRows, split: Split) -> None:
+    def __init__(self, rows: Stream | FrameStream | LoadedRows, split: Split) -> None:
         self._rows = rows
         self.split = split
         self.columns = rows.columns
@@ -69,9 +71,9 @@ class LocalTrainingRows:
         """The number of rows that were left out, known after `check`."""
         return self._rows.n_dropped
 
-    def check(self) -> Array:
+    def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
-        return np.asarray(sample_of(*self.train())[0])
+        return sample_of(*self.train())[0]
 
     def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
         """Return the training rows as a stream."""
@@ -107,7 +109,7 @@ class DaskTrainingRows:
         """The number of rows that were left out, known after `check`."""
         return self.table.n_dropped
 
-    def check(self) -> Array:
+    def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
         self.table.check()
         n_train = int(self.split.is_train(0, self.n_rows).sum())
@@ -141,16 +143,23 @@ class FitSample:
     Attributes
     ----------
     findings : Findings
-    rows : ndarray of shape (n, d)
+    rows : ndarray or frame of shape (n, d)
         Some training rows, at most 10,000.
+    folds : dict of str to ndarray
+        ``lat``, ``lon`` and ``fold`` of these, if blocks judge the model.
     """
 
     findings: Findings
-    rows: Array
+    rows: Any
+    folds: dict[str, Array] = field(default_factory=dict)
 
 
 def fit_and_test(
-    model: Any, rows: TrainingRows, screen: Screen, where: tuple[int, int] | None = None
+    model: Any,
+    rows: TrainingRows,
+    screen: Screen,
+    where: tuple[int, int] | None = None,
+    validation: Validation | None = None,
 ) -> tuple[dict[str, Any], FitSample]:
     """Fit to the training rows and judge on the others; return the result, and what to draw.
 
@@ -165,16 +174,31 @@ def fit_and_test(
     screen : Screen
     where : (int, int), optional
         The columns of latitude and longitude, for a map.
+    validation : Validation, optional
+        Blocks or groups by which the model is chosen or judged, beside random rows.
     """
     learner = model[-1]
+    validation = validation or Validation()
+    labels = None
     with screen.stage("Reading rows"):
         sample = rows.check()
     with screen.stage("Fitting"):
         if len(model) > 1:
             model[0].fit(sample)
-        learner.fit(*rows.train(encoding(model)))
+        if validation.compares:
+            labels = validation.labels(rows)
+        groups = labels if validation.chooses else None
+        learner.fit(*rows.train(encoding(model)), groups=groups)
     with screen.stage("Testing"):
         found = judge(model, *rows.all(), split=rows.split, n_rows=rows.n_rows, where=where)
+    measures = found.measures()
+    compared: dict[str, Any] = {}
+    folds: dict[str, Array] = {}
+    if labels is not None:
+        with screen.stage("Testing on blocks"):
+            test = measures["test"]
+            compared = validation.judge(learner, rows, encoding(model), labels, test, screen)
+            folds = validation.picture(sample, labels) if compared else {}
     result = {
         "target": model.table_["target"],
         "inputs": rows.columns,
@@ -184,6 +208,11 @@ def fit_and_test(
         "rows_test": rows.n_rows - learner.n_rows_,
         "selected": {what: value for what, value, _ in choices(learner)},
         "alpha": learner.alpha_,
-        **found.measures(),
+        "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
+        **measures,
     }
-    return result, FitSample(found, sample)
+    if hasattr(learner, "encoder_"):
+        result["importances"] = learner.importances_
+    if compared:
+        result["validation"] = compared
+    return result, FitSample(found, sample, folds)

@@ -6,7 +6,7 @@ over the rows once. The command line judges its models with it.
 - `split`: which rows are for the test, decided by row number;
 - `errors`: sums over rows from which mean squared error, R², accuracy and others follow;
 - `judge`: one pass over rows with a fitted model;
-- `blocks`: folds of blocks in space and time;
+- `blocks`, `held_out`: folds of blocks in space and time, and the errors on them;
 - `approximation`: how close features come to their kernel.
 
 Examples
@@ -26,6 +26,7 @@ True
 from .approximation import approximation_curve, relative_error
 from .blocks import BlockKFold
 from .errors import ClassErrors, Errors
+from .held_out import errors_by_group
 from .judge import Findings, judge
 from .split import Split
 
@@ -36,6 +37,7 @@ __all__ = [
     "Findings",
     "Split",
     "approximation_curve",
+    "errors_by_group",
     "judge",
     "relative_error",
 ]

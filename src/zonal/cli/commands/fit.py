@@ -8,15 +8,19 @@ import typer
 from ...evaluation import Split
 from ...learners import KernelRidge, KernelRidgeClassifier
 from ...persistence import save
-from ...tables import open_table
+from ...tables.frames import FrameStream
 from .. import options as opt
-from ..columns import encoder, picked
+from ..columns import encoder, picked, table_encoder
 from ..console import Screen
+from ..errors import CommandError
+from ..grids import check_numbers_only, open_rows
+from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
 from ..processes import Engine, check_engine, rows_of
 from ..report.fit_page import draw_fit, show_fit
 from ..training import fit_and_test
+from ..validation import parse_cv, validation_of
 
 __all__ = ["fit"]
 
@@ -47,10 +51,31 @@ def fit(
             "--classify", help="The target is a class, not a number.", rich_help_panel=opt.TABLE
         ),
     ] = False,
+    balanced: Annotated[
+        bool,
+        typer.Option(
+            "--balanced",
+            help="Weigh classes so that all count alike (class_weight='balanced').",
+            rich_help_panel=opt.TABLE,
+        ),
+    ] = False,
     inputs: opt.Input = None,
     ignore: opt.Ignore = None,
+    categorical: opt.Categorical = None,
+    numeric: opt.Numeric = None,
     lat: opt.Lat = None,
     lon: opt.Lon = None,
+    crs: opt.Crs = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A column of groups, such as stations: the model is chosen and judged on whole "
+            "groups. It is no input.",
+            rich_help_panel=opt.TABLE,
+            show_default=False,
+        ),
+    ] = None,
     drop_missing: opt.DropMissing = False,
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
@@ -64,6 +89,7 @@ def fit(
             min=0.0, max=0.9, help="The share of rows kept for the test.", rich_help_panel=opt.RUN
         ),
     ] = 0.1,
+    cv: opt.Cv = None,
     seed: opt.Seed = 0,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -96,16 +122,19 @@ def fit(
 ) -> None:
     """Fit a kernel model to a table; save it and a report.
 
-    Columns are put on a common scale, the regularisation is chosen by cross-validation, and the
-    model is judged on rows that it has not seen. DATA is read block by block, several times, and
-    may be larger than memory (but for NPZ). The result depends neither on blocks nor on workers,
-    up to rounding.
+    Columns may be numbers, words or dates, with gaps; what was done with each is shown. They are
+    put on a common scale, the regularisation is chosen by cross-validation, and the model is
+    judged on rows that it has not seen. Rows without a target are left out. DATA is read block by
+    block, several times, and may be larger than memory (but for NPZ). The result depends neither
+    on blocks nor on workers, up to rounding.
 
     For example:
 
     - `zonal fit houses.csv --target price --out houses.zonal --report houses.html`
 
     - `zonal fit heights.parquet --target height --lat lat --lon lon --out heights.zonal`
+
+    - `zonal fit sst.nc --target sst --cv block:10deg --out sst.zonal --report sst.html`
 
     - `zonal fit parts/ --target y --engine dask --workers 8 --out model.zonal`
     """
@@ -117,18 +146,25 @@ def fit(
             "Neither --out nor --report is given: the result is shown, and nothing is kept."
         )
     check_engine(engine, scheduler, workers)
+    if balanced and not classify:
+        raise CommandError("--balanced is for classes: add --classify.")
+    if engine is Engine.DASK and (categorical or numeric):
+        raise CommandError("--categorical and --numeric are for --engine local.")
     with outputs(out, report, force=force) as (model_path, report_path):
-        table = open_table(data)
+        table, place = open_rows(data, target, inputs, lat, lon, crs)
         columns = picked(
             table,
-            inputs=inputs,
-            ignore=ignore,
+            inputs=place.inputs,
+            ignore=[*(ignore or []), *([group] if group else [])],
             target=target,
             labels=classify,
             drop_missing=drop_missing,
-            lat=lat,
-            lon=lon,
+            lat=place.lat,
+            lon=place.lon,
+            crs=place.crs,
         )
+        kinds = Kinds(tuple(categorical or ()), tuple(numeric or ()))
+        survey = look_at(columns, kinds, screen) if engine is Engine.LOCAL else None
         learner = (KernelRidgeClassifier if classify else KernelRidge)(
             chosen,
             regularisation,
@@ -136,12 +172,27 @@ def fit(
             budget=components,
             random_state=seed,
         )
-        scaling = encoder(columns.inputs, lat, lon, automatic=features == "auto")
+        if balanced:
+            learner.set_params(class_weight="balanced")
+        if survey is None:
+            scaling = encoder(
+                columns.inputs, place.lat, place.lon, automatic=features == "auto", crs=place.crs
+            )
+        else:
+            scaling = None
+            check_numbers_only(place)
+            learner.set_params(encoder=table_encoder(kinds, place.lat, place.lon))
         model = model_of(scaling, learner, columns.inputs, target)
-        where = (columns.inputs.index(lat), columns.inputs.index(lon)) if lat and lon else None
+        model.table_.update(place.notes())
+        where = None if place.crs else place.columns(columns.inputs)
+        validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
+        if engine is Engine.DASK:
+            validation = validation.without_rows()
+        learner.set_params(cv=validation.folds(learner.cv))
         split = Split(test_fraction, seed)
-        with rows_of(columns, split, engine, scheduler, workers, screen) as rows:
-            result, sample = fit_and_test(model, rows, screen, where)
+        given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
+        with rows_of(given, split, engine, scheduler, workers, screen) as rows:
+            result, sample = fit_and_test(model, rows, screen, where, validation)
         result = {"data": str(data), **result}
         if report is not None:
             with screen.stage("Drawing"):

@@ -1,17 +1,19 @@
 """``zonal predict``: predictions for a table, batch by batch."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from sklearn.base import is_regressor
+from sklearn.base import is_classifier, is_regressor
 
 from ..._typing import Array
+from ...grid.files import is_grid_file
 from ...tables import open_table
 from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
-from ..models import columns_of, load_model
+from ..grids import check_map_name, predict_map
+from ..models import columns_of, load_grid_model, load_model
 from ..outputs import outputs
 from ..writing import check_table_name, write_columns
 
@@ -23,21 +25,57 @@ def predict(
         Path,
         typer.Argument(metavar="MODEL", help="What zonal fit has saved.", show_default=False),
     ],
-    data: opt.Data,
     out: Annotated[
         Path,
         typer.Option(
             metavar="FILE",
-            help="Where the predictions go: .parquet or .csv, one row for each of DATA.",
+            help="Where the predictions go: .parquet or .csv, one row for each of DATA; a map "
+            "goes to .nc, .tif or .png.",
             show_default=False,
         ),
     ],
+    data: opt.DataOrGrid = None,
+    grid: Annotated[
+        float | None,
+        typer.Option(
+            metavar="STEP",
+            help="Predict a map with a point every so many degrees, instead of DATA.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="W,S,E,N",
+            help="The region of the map in degrees; the globe if left out.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
+    time: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHEN",
+            help="The time of the map, if the model has one: a date, or a number as in the table; "
+            "repeat it for more.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
+    interval: opt.Interval = 0.9,
     std: Annotated[
         bool,
         typer.Option(
             "--std",
             help="Add a column std: the standard deviation of the predicted function (without the "
             "noise of observations).",
+        ),
+    ] = False,
+    proba: Annotated[
+        bool,
+        typer.Option(
+            "--proba", help="Add a column with the probability of each class: probability_CLASS."
         ),
     ] = False,
     keep: opt.Keep = None,
@@ -52,24 +90,50 @@ def predict(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Predict the rows of a table with a saved model.
+    """Predict the rows of a table with a saved model, or a map.
 
     DATA is read, predicted and written in batches, so that it may be larger than memory. The output
-    has the column `prediction`.
+    has the column `prediction`. Words that the fit has not seen and gaps are predicted too, if the
+    table of the fit had words or gaps.
 
     For example:
 
     - `zonal predict houses.zonal new.parquet --out predicted.parquet --std --keep id`
+
+    - `zonal predict sst.zonal --grid 0.25 --time 2020-06-15 --out map.nc`
     """
     screen = Screen(as_json)
+    if grid is not None or (data is not None and is_grid_file(data)):
+        check_map_name(out)
+        with outputs(out, force=force) as (path,):
+            fitted = load_grid_model(model)
+            with screen.stage("Predicting"):
+                n_cells = predict_map(
+                    fitted, path, like=data, resolution=grid, bounds=bounds, time=time,
+                    coverage=interval,
+                )  # fmt: skip
+        screen.note(f"{n_cells:,} cells: {out}")
+        screen.finish({"model": str(model), "cells": n_cells, "out": str(out)})
+        return
+    if data is None:
+        raise CommandError("Name a table to predict, or give --grid STEP for a map.")
     check_table_name(out)
     with outputs(out, force=force) as (path,):
         fitted = load_model(model)
         if std and not is_regressor(fitted):
             name = type(fitted[-1]).__name__
             raise CommandError(f"--std needs a regression model; this one is a {name}.")
+        if proba and not is_classifier(fitted):
+            name = type(fitted[-1]).__name__
+            raise CommandError(f"--proba needs a model of classes; this one is a {name}.")
+        learner = fitted[-1]
+        encoder = getattr(learner, "encoder_", None)
 
-        def columns(X: Array) -> dict[str, Array]:
+        def columns(X: Any) -> dict[str, Array]:
+            if proba:
+                names = (f"probability_{label}" for label in learner.classes_)
+                chances = dict(zip(names, fitted.predict_proba(X).T, strict=True))
+                return {"prediction": fitted.predict(X), **chances}
             if not std:
                 return {"prediction": fitted.predict(X)}
             prediction, deviation = fitted.predict(X, return_std=True)
@@ -84,6 +148,7 @@ def predict(
                 keep or [],
                 columns,
                 advance,
+                kinds=None if encoder is None else encoder.kinds_,
                 drop_missing=drop_missing,
             )
     screen.note(f"{n_rows:,} predictions: {out}")

@@ -15,6 +15,7 @@ from ..console import Screen
 from ..models import encoding
 from ..training import FitSample
 from . import figures
+from .dependence import draw_dependence
 from .page import Report
 
 __all__ = ["draw_fit", "show_fit"]
@@ -31,12 +32,25 @@ NAMES = {
 }
 
 
+COLUMNS = ("column", "kind", "encoding", "note")
+# Columns whose treatment fits on a screen.
+MOST_COLUMNS = 40
+
+
 def _quality_rows(result: dict[str, Any]) -> list[list[Any]]:
     return [
         [name, result["test"].get(key), result["train"].get(key)]
         for key, name in NAMES.items()
         if key in result["train"]
     ]
+
+
+def _column_rows(result: dict[str, Any], most: int | None = None) -> list[list[str]]:
+    """Return what was done with each column, at most so many."""
+    rows = [[record[name] for name in COLUMNS] for record in result["columns"]]
+    if most is None or len(rows) <= most:
+        return rows
+    return [*rows[:most], [f"and {len(rows) - most} more", "", "", ""]]
 
 
 def show_fit(screen: Screen, result: dict[str, Any]) -> None:
@@ -46,6 +60,13 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
         ("", f"test ({result['rows_test']:,} rows)", "training"),
         _quality_rows(result),
     )
+    compared = result.get("validation")
+    if compared:
+        header = ("", "random rows", compared["name"])
+        screen.table("Random rows and blocks", header, _validation_rows(compared))
+        screen.note(compared["advice"])
+    if result["columns"]:
+        screen.table("Columns", COLUMNS, _column_rows(result, MOST_COLUMNS))
     screen.table("Selected", ("", ""), result["selected"].items())
     screen.table("Seconds", ("", ""), screen.seconds.items())
 
@@ -70,13 +91,37 @@ def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Scre
         ("measure", f"test ({result['rows_test']:,} rows)", "training"),
         _quality_rows(result),
     )
+    _draw_validation(page, result, sample.folds)
     _draw_predictions(page, learner, sample.findings.shown, target, part, result)
     if len(sample.findings.mapped["truth"]):
         _draw_map(page, learner, sample.findings.mapped, target)
+    draw_dependence(page, model, sample.rows, target)
     _draw_choice(page, model, result, sample.rows)
     page.table("Seconds", ("stage", "seconds"), screen.seconds.items())
     page.notes("Warnings", screen.warnings)
     return page
+
+
+def _validation_rows(compared: dict[str, Any]) -> list[list[Any]]:
+    return [
+        [name, compared["random"].get(key), compared["blocks"][key]]
+        for key, name in NAMES.items()
+        if key in compared["blocks"]
+    ]
+
+
+def _draw_validation(page: Report, result: dict[str, Any], folds: dict[str, Array]) -> None:
+    compared = result.get("validation")
+    if not compared:
+        return
+    page.table(
+        "Random rows and blocks",
+        ("measure", "random rows", compared["name"]),
+        _validation_rows(compared),
+        compared["advice"],
+    )
+    if folds:
+        page.figures("Folds", [(f"The {compared['name']}.", figures.folds(**folds))])
 
 
 def _draw_predictions(
@@ -133,8 +178,10 @@ def _draw_map(page: Report, learner: Any, mapped: dict[str, Array], target: str)
     page.figures("Map", drawings, f"{len(truth):,} rows, those of training included.")
 
 
-def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Array) -> None:
+def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Any) -> None:
     learner = model[-1]
+    if result["columns"]:
+        page.table("Columns", COLUMNS, _column_rows(result), "What was done with each.")
     page.table("Selected, and why", ("what", "value", "why"), choices(learner))
     header, candidates = tried(learner)
     if candidates:
