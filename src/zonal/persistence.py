@@ -332,8 +332,8 @@ def _trusted() -> set[str]:
             or (value.__module__.startswith("sklearn.model_selection.") and hasattr(value, "split"))
         )
     }
-    # skops knows sparse matrices, but not sparse arrays; they hold arrays only.
-    arrays = {_full_name(sp.csr_array)}
+    # Sparse rows and sketches hold arrays only, whose indices are checked after loading.
+    arrays = {_full_name(sp.csr_array), _full_name(sp.csr_matrix)}
     return names | arrays | {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
 
 

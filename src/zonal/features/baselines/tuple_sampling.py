@@ -48,7 +48,7 @@ class TupleSampler:
 
     def __init__(self, rows: Any, max_degree: int, width: int, rng: np.random.Generator) -> None:
         self._rows = rows
-        self._columns = rows.tocsc() if is_sparse(rows) else np.asfortranarray(rows)
+        self._columns: Any = rows.tocsc() if is_sparse(rows) else np.asfortranarray(rows)
         tree = plan_tree(
             rows.shape[1], list(range(max_degree + 1)), [width] * (max_degree + 1), "osnap", rng
         )
