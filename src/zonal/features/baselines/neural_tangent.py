@@ -101,7 +101,7 @@ class NTKFeatures(KernelFeatures):
     >>> X = np.random.default_rng(0).standard_normal((100, 64))
     >>> Z = zonal.NTKFeatures(zonal.NTK(depth=2), 2048, random_state=0).fit_transform(X)
     >>> K = zonal.NTK(depth=2)(X)
-    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.1 * np.linalg.norm(K))
+    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.2 * np.linalg.norm(K))
     True
     """
 
