@@ -18,8 +18,9 @@ RESULTS = Path(__file__).parents[1] / "results"
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "peak memory, MB")
 TEXT = """# Maps beside the peers
 
-`python -m benchmarks.maps` (extra `bench`), one run, methods one after the other. A
-tenth of the places is the test: random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
+`python -m benchmarks.maps` (extra `bench`), one run, methods one after the other, on
+a machine in use: seconds compare within a table. A tenth of the places is the test:
+random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
 our learner is told which (`cv`). CRPS is of a new observation, where a method has a distribution.
 PyKrige gets 10,000 random training points, since it needs all distances; verde's spline gets means
 of blocks, since it needs a matrix of all pairs, and works on a plane. Peak memory is what a method
