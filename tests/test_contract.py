@@ -43,9 +43,10 @@ SIGNATURES = {
     "GeneralizedZonalKernel.expand": "(self, dim, max_degree=None, n_radial=None, "
     "radial_basis='taylor', radii=None, tol=1e-06)",
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
-    "local='auto', budget=1024, random_state=None, verbose=False)",
+    "local='auto', encoder='auto', budget=1024, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
-    "fit_intercept=True, local='auto', budget=1024, random_state=None, verbose=False)",
+    "fit_intercept=True, local='auto', encoder='auto', budget=1024, random_state=None, "
+    "verbose=False)",
     "KernelKMeans": "(features='auto', n_clusters=8, *, n_init='auto', max_iter=300, tol=0.0001, "
     "budget=1024, random_state=None, verbose=False)",
     "KernelPCA": "(features='auto', n_components=2, *, budget=1024, random_state=None, "
@@ -64,6 +65,11 @@ SIGNATURES = {
     "max_rows=10000, standardize=True, task='auto', random_state=None)",
     "SphereEncoder": "(latitude='auto', longitude='auto', *, rest='standardize', "
     "interval=(0.0, 1.0), out_of_range='error')",
+    "TableEncoder": "(*, categorical=(), numeric=(), ignore=(), numbers='auto', max_levels=12, "
+    "latitude='auto', longitude='auto', task='auto')",
+    "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
+    "time=None, time_size=None, random_state=0)",
+    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None)",
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",

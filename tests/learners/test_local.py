@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsRegressor
 
 import zonal
+from tests.finite_differences import assert_gradient
 from zonal.rows import kept
 
 RNG = np.random.default_rng(0)
@@ -244,6 +245,10 @@ def test_mistakes(options, rows, message):
         zonal.KernelRidge(**options).fit(rows, Y[:, 0])
 
 
-def test_gradients_are_of_features_only():
-    with pytest.raises(NotImplementedError, match="local part"):
-        model(20).fit(X, Y).gradient(NEW)
+@pytest.mark.parametrize("kernel", [zonal.Laplacian(1.0), zonal.Matern(1.5, [0.5, 2.0])], ids=repr)
+@pytest.mark.parametrize("given", [features(), None], ids=["features", "constant"])
+def test_gradient(kernel, given):
+    """Differences of predictions, at rows whose neighbours are all rows."""
+    part = zonal.NeighborKriging(kernel, n_neighbors=len(X), noise=NOISE)
+    fitted = zonal.KernelRidge(given, local=part).fit(X, Y)
+    assert_gradient(fitted.gradient(NEW), fitted.predict, NEW)

@@ -145,7 +145,7 @@ def test_clusters_of_a_stream_are_a_fixed_point():
         (lambda: zonal.KernelRidgeClassifier().fit(iter([X])), ValueError, "requires y"),
         (lambda: zonal.KernelRidge().fit(iter([(X, y, y, y)])), ValueError, "4 parts"),
         (lambda: zonal.KernelKMeans().fit(iter([X])), ValueError, "partial_fit"),
-        (lambda: zonal.KernelRidge(cv=[(0, 1)]).fit(iter([(X, y)])), ValueError, "integer cv"),
+        (lambda: zonal.KernelRidge(cv=[(0, 1)]).fit(iter([(X, y)])), ValueError, "row numbers"),
         (lambda: zonal.GaussianProcess().fit(iter([(X, y, WEIGHT)])), ValueError, "no sample w"),
         (lambda: zonal.KernelRidge().fit(iter([(X, y, 0 * y)])), ValueError, "are zero"),
     ],

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import FloatArray
 from .quantiles import ScoreQuantiles
@@ -40,7 +41,7 @@ class OutOfFold:
         """Return residuals in units of their standard deviations, times a factor: [n, t]."""
         return self.residual / (self.std * np.exp(log_variance / 2))
 
-    def rows(self, chosen: FloatArray) -> "OutOfFold":
+    def rows(self, chosen: npt.NDArray[np.intp]) -> "OutOfFold":
         """Return some of the rows."""
         return OutOfFold(self.residual[chosen], self.std[chosen], self.weight[chosen])
 

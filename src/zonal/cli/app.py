@@ -1,8 +1,10 @@
 """The commands, and what happens to their errors."""
 
+import _thread
 import os
 import sys
-from typing import Annotated
+import threading
+from typing import Annotated, Any
 
 import typer
 
@@ -72,8 +74,29 @@ def about(
     """
 
 
+def _keep_interrupts() -> None:
+    """Deliver a Ctrl-C again that meets code which cannot raise, instead of printing and losing it.
+
+    Python and Cython do so in destructors, callbacks and compiled functions without exceptions.
+    """
+    excepthook, unraisablehook = sys.excepthook, sys.unraisablehook
+
+    def printed(kind: Any, error: Any, trace: Any) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            excepthook(kind, error, trace)
+
+    def ignored(what: Any) -> None:
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            threading.Timer(0.1, _thread.interrupt_main).start()
+        else:
+            unraisablehook(what)
+
+    sys.excepthook, sys.unraisablehook = printed, ignored
+
+
 def run() -> None:
     """Run the command line; errors become messages and exit codes."""
+    _keep_interrupts()
     try:
         app()
     except EXPECTED as error:

@@ -37,7 +37,7 @@ CATALOG: dict[str, Entry] = {
         "of latitude and longitude; ``test`` marks the 44,431 rows in the holes.",
         "finnlindgren/heatoncomparison on GitHub (Heaton et al. 2018, a case study competition "
         "among methods for analyzing large spatial data)",
-        "977fee72ec0208ec91aaafd6bf6a69e7d3fbc225272127713a8fa0144e4901df",
+        "48da0886941e634fac4a91301f737c718f934a05d800c1a4d24d1e88a0d45985",
     ),
     "co2": Entry(
         "Fossil-fuel CO2 emissions in Tg C per one-degree cell and year, 2002-2013: 153,648 rows "

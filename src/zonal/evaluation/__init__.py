@@ -6,6 +6,7 @@ over the rows once. The command line judges its models with it.
 - `split`: which rows are for the test, decided by row number;
 - `errors`: sums over rows from which mean squared error, R², accuracy and others follow;
 - `judge`: one pass over rows with a fitted model;
+- `blocks`: folds of blocks in space and time;
 - `approximation`: how close features come to their kernel.
 
 Examples
@@ -23,11 +24,13 @@ True
 """
 
 from .approximation import approximation_curve, relative_error
+from .blocks import BlockKFold
 from .errors import ClassErrors, Errors
 from .judge import Findings, judge
 from .split import Split
 
 __all__ = [
+    "BlockKFold",
     "ClassErrors",
     "Errors",
     "Findings",

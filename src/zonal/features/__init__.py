@@ -9,7 +9,7 @@ from .baselines import (
     NystroemFeatures,
     PolySketchFeatures,
 )
-from .columns import LearnedMetric, SphereEncoder, Standardizer
+from .columns import LearnedMetric, SphereEncoder, Standardizer, TableEncoder
 from .gegenbauer import GegenbauerFeatures
 from .harmonic import HarmonicFeatures
 from .product import ProductFeatures
@@ -28,4 +28,5 @@ __all__ = [
     "ProductFeatures",
     "SphereEncoder",
     "Standardizer",
+    "TableEncoder",
 ]

@@ -9,7 +9,7 @@ from ..kernels import Kernel
 from .correlation import of_kernel, scaled
 from .neighbors import Indices, Nearest, earlier_neighbors
 from .reference import reference_weights
-from .weights import compiled_weights
+from .weights import compiled_slopes, compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
@@ -79,11 +79,33 @@ class LocalProcess:
             v without noise, in units of σ².
         """
         points = scaled(queries, self._length_scale)
+        neighbors = self._near(points)
+        return neighbors, *self._solve(queries, points, neighbors)
+
+    def gradient(self, queries: Array, residual: FloatArray) -> FloatArray:
+        """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
+
+        The neighbours are held: where they change, the prediction has a small step.
+        """
+        if self._correlation is None:
+            raise NotImplementedError(
+                f"The gradient of a local part with kernel={self.kernel!r} is not known: use "
+                "Matern with ν = 1/2, 3/2 or 5/2, Gaussian, Laplacian or RationalQuadratic."
+            )
+        points = scaled(queries, self._length_scale)
+        neighbors = self._near(points)
+        slopes = compiled_slopes(
+            self._correlation, self.points, self.nugget, points, neighbors, residual
+        )
+        return slopes / self._length_scale
+
+    def _near(self, points: FloatArray) -> Indices:
+        """The nearest rows of points in units of the length scales: [q, m]."""
         m = min(self.n_neighbors, len(self.rows))
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
         neighbors[order] = self._index().query(points[order], m)
-        return neighbors, *self._solve(queries, points, neighbors)
+        return neighbors
 
     def held_out(
         self, rows: Indices, folds: Array | None = None

@@ -22,7 +22,7 @@ from ..rows.threads import ordered_map
 from .correlation import Correlation, correlate, slopes
 from .neighbors import Indices
 
-__all__ = ["FLOOR", "compiled_gradient", "compiled_weights"]
+__all__ = ["FLOOR", "compiled_gradient", "compiled_slopes", "compiled_weights"]
 
 #: Variances below this share of k(x, x) are rounding.
 FLOOR = 1e-12
@@ -126,6 +126,47 @@ def compiled_gradient(
     return total[:-1], float(total[-1])
 
 
+def compiled_slopes(
+    correlation: Correlation,
+    points: FloatArray,
+    nugget: FloatArray,
+    queries: FloatArray,
+    neighbors: Indices,
+    residual: FloatArray,
+) -> FloatArray:
+    r"""Gradients of predictions with respect to the queries, the neighbours held.
+
+    With e the residuals of the neighbours and :math:`a = (R_{NN} + \eta)^{-1} e`, the prediction
+    is :math:`\sum_j a_j f(\rho_j)`, and its gradient
+
+    .. math:: \sum_j a_j \frac{f'(\rho_j)}{\rho_j} (q - x_j).
+
+    Parameters
+    ----------
+    correlation, points, nugget, queries, neighbors
+        As in `compiled_weights`.
+    residual : ndarray of shape (n, t)
+        e of all rows.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, t, d)
+        With respect to the queries in units of the length scales.
+    """
+    out = np.zeros((len(queries), residual.shape[1], points.shape[1]))
+
+    def run(start: int) -> None:
+        rows = slice(start, start + BLOCK)
+        _slopes(
+            correlation.family, correlation.shape, points, nugget, queries[rows], neighbors[rows],
+            residual, out[rows],
+        )  # fmt: skip
+
+    for _ in ordered_map(run, range(0, len(queries), BLOCK)):
+        pass
+    return out
+
+
 @njit(nogil=True, cache=True, fastmath=True)
 def _squares(points, query, members, local, out):  # type: ignore[no-untyped-def]
     """ρ² between the members and the query in the last place: row a has b = 0, …, a - 1."""
@@ -218,6 +259,32 @@ def _weights(family, shape, points, nugget, queries, neighbors, weights, varianc
         for j in range(m):
             weights[q, j] = lower[m, j]
         _back(lower, m, weights[q])
+
+
+@njit(nogil=True, cache=True)
+def _slopes(family, shape, points, nugget, queries, neighbors, residual, out):  # type: ignore[no-untyped-def]
+    """IN: all but the last, for a block of queries. OUT: gradients are added to `out`."""
+    most, d = neighbors.shape[1], points.shape[1]
+    local, lower = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
+    n_pairs = most * (most + 1) // 2
+    squares, values, slope = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
+    a = np.empty(most)
+    for q in range(len(queries)):
+        m = _count(neighbors[q])
+        members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
+        _squares(points, queries[q], members, local, squares)
+        correlate(family, shape, squares[:n_pairs], slope, values)
+        _factor(values, nugget, members, lower)
+        slopes(family, shape, squares[:n_pairs], values, slope)
+        last = slope[n_pairs - m : n_pairs]  # the pairs with the query
+        for t in range(residual.shape[1]):
+            for j in range(m):
+                a[j] = residual[members[j], t]
+            _forward(lower, m, a)
+            _back(lower, m, a)
+            for c in range(d):
+                for j in range(m):
+                    out[q, t, c] += a[j] * last[j] * (queries[q, c] - local[c, j])
 
 
 @njit(nogil=True, cache=True)

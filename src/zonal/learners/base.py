@@ -12,7 +12,6 @@ Whatever is learnt has a name that ends in an underscore.
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -28,6 +27,7 @@ from sklearn.utils.validation import (
 )
 
 from .._typing import FloatArray
+from ..features.columns.table.cells import is_frame
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
 from ..rows.kinds import is_dask, is_many
@@ -106,7 +106,7 @@ class Learner(BaseEstimator):
             sample = survey.sample
             if sample.weight is not None and not len(sample.numbers):
                 raise ValueError("All sample weights are zero: at least one row must count.")
-            block = self._checked(Block(*sample[1:]), first=True)
+            block = self._checked(Block(*sample[1:]), first=True, numbers=sample.numbers)
             sample = sample._replace(X=block.X, y=block.y, weight=block.weight)
             survey = survey._replace(sample=sample)
         self.n_rows_ = survey.n_rows
@@ -149,12 +149,12 @@ class Learner(BaseEstimator):
         first = not self.__sklearn_is_fitted__()
         if first:
             self._reset()
-        block = self._checked(Block(X, y, weight), first=first)
+        start = 0 if first else self.n_rows_
+        block = self._checked(Block(X, y, weight, start), first=first)
         if first:
             survey = ArraySource(block).survey()
             self._learn(survey._replace(whole=False, classes=classes))
-        start = 0 if first else self.n_rows_
-        sums = self._sums(replace(block, start=start))
+        sums = self._sums(block)
         # Only now, so that an error in the middle leaves the model as it was.
         self._sums_ = sums if first else self._merge(self._sums_, sums)
         self.n_rows_ = start + len(block)
@@ -169,18 +169,35 @@ class Learner(BaseEstimator):
             self._solution_ = self._solve(self._sums_)
         return self._solution_
 
-    def _checked(self, block: Block, *, first: bool) -> Block:
-        """Validate rows, targets and weights; the first rows decide what columns there are."""
-        X = self._check_rows(block.X, reset=first)
+    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
+        """Validate rows, targets and weights; the first rows decide what columns there are.
+
+        Rows that do not follow on each other have numbers, of which they are a sample.
+        """
+        X = self._valid_rows(block.X, reset=first)
         y = self._check_y(block.y)
         if y is not None:
             check_consistent_length(X, y)
         weight = self._check_weight(X, block.weight, allow_zero=not first)
+        if numbers is None:
+            numbers = np.arange(block.start, block.start + len(block))
+        if first:
+            self._learn_encoder(X, y, weight, numbers)
+        if hasattr(self, "encoder_"):
+            X = self.encoder_.transform_training(X, numbers)
         return Block(X, y, weight, block.start)
 
+    def _learn_encoder(self, X: Any, y: Any, weight: FloatArray | None, numbers: Any) -> None:
+        """Learn what makes rows of numbers of a table, if one is needed: `encoder_`."""
+
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        """Validate rows, and encode them if `fit` has learnt how."""
+        rows = self._valid_rows(X, reset=reset)
+        return self.encoder_.transform(rows) if hasattr(self, "encoder_") else rows
+
+    def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         """Validate rows. Frames stay frames, for features that pick columns by name."""
-        if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if _num_samples(X) == 0:
                 raise ValueError("X has 0 rows; at least one is needed.")

@@ -23,8 +23,8 @@ class CalibratedRegressor(IntervalLearner, LocalLearner):
     def calibration_(self) -> Calibration:
         """What intervals are calibrated by: scores of rows that are left out of the fit."""
         solution = self._solution
-        known: tuple[Any, Calibration] = getattr(self, "_calibration_", (None, None))
-        if known[0] is not solution:
+        known: tuple[Any, Calibration] | None = getattr(self, "_calibration_", None)
+        if known is None or known[0] is not solution:
             self._calibration_ = known = solution, self._calibrated(solution)
         return known[1]
 
@@ -33,7 +33,9 @@ class CalibratedRegressor(IntervalLearner, LocalLearner):
             return calibrate_local(solution, self._local_features())
         posterior, sample = self._posterior(), self._sampled_rows
         folded = self._folded(posterior)
-        X, y, weight = (take(part, folded.rows) for part in (sample.X, sample.y, sample.weight))
+        X, y, weight = (
+            take(part, folded.rows) for part in (sample.rows(), sample.y, sample.weight)
+        )
         weight = np.ones(len(folded.rows)) if weight is None else np.asarray(weight, np.float64)
         Y = self._targets(y, len(folded.rows)).astype(np.float64)
         return calibrate_features(posterior, self._space, X, Y, weight, folded)

@@ -26,7 +26,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     Parameters
     ----------
-    features, alpha, alphas, cv, fit_intercept, local, budget, random_state, verbose
+    features, alpha, alphas, cv, fit_intercept, local, encoder, budget, random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
 
@@ -57,7 +57,13 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     """
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: Any = None,
     ) -> Self:
         """Fit to all rows.
 
@@ -69,6 +75,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
             Labels, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
             Weights; a row of weight 2 counts as two rows.
+        groups : array-like of shape (n_samples,), optional
+            As in `KernelRidge`.
         checkpoint : path-like or Checkpoint, optional
             As in `KernelRidge`.
 
@@ -76,7 +84,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         -------
         self
         """
-        return self._fit(X, y, sample_weight, checkpoint)
+        return self._fit_grouped(X, y, sample_weight, checkpoint, groups)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data.
@@ -133,12 +141,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
         classes
         """
-        self._check_gradient()
-        coef = self._solution.coef
-        X = self._check_rows(X, reset=False)
-        if len(self.classes_) > 2:
-            return self._space.gradient(X, coef)
-        return self._space.gradient(X, coef[:, 1:] - coef[:, :1])[:, 0]
+        gradient = self._gradient(X, self._solution.coef)
+        return gradient[:, 1] - gradient[:, 0] if len(self.classes_) == 2 else gradient
 
     @blockwise
     def predict(self, X: Any) -> Array:

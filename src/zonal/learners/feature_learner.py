@@ -93,6 +93,7 @@ class FeatureLearner(Learner):
             n_components=self.budget,
             n_rows=n_rows,
             y=_safe_indexing(y, pilot),
+            scaled=hasattr(self, "encoder_"),
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
         )

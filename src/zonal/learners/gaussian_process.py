@@ -31,8 +31,8 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         y = \mu + z^\top w + \varepsilon, \qquad w \sim N(0, a I), \qquad
         \varepsilon \sim N(0, \sigma^2),
 
-    a Gaussian process with kernel a Z Zᵀ ≈ a K and a constant μ of flat prior. μ, the amplitude a and
-    the noise σ² are those of largest evidence, so that the units of y do not matter; everything
+    a Gaussian process with kernel a Z Zᵀ ≈ a K and a constant μ of flat prior. μ, the amplitude a
+    and the noise σ² are those of largest evidence, so that the units of y do not matter; everything
     follows from the moments, in one pass.
 
     Parameters
@@ -189,9 +189,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         -------
         ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
         """
-        self._check_gradient()
-        coef = self._solution.solution.coef
-        gradient = self._space.gradient(self._check_rows(X, reset=False), coef)
+        gradient = self._gradient(X, np.atleast_2d(self.coef_).T)
         return gradient[:, 0] if self._single_ else gradient
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:

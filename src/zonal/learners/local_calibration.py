@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array, FloatArray
+from .._typing import Array
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
@@ -157,7 +157,7 @@ def _predicted(
     """Fit to the training places, with parameters that stay, and predict observations."""
     joint = solution.joint
     process, places = joint.process, observed.places[test]
-    n_columns, n_targets = joint.found.coef.shape
+    n_columns = len(joint.found.coef)
     rows = process.rows[train]
     targets = joint.residual[train] + joint.found.mean
     if n_columns:

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from .._typing import Array
-from .._validation import is_sparse
+from .._typing import Array, FloatArray
+from .._validation import check_count, is_sparse
+from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
 from ..kriging.search import Found
@@ -28,7 +29,7 @@ from ..selection.search import MIN_ROWS
 from ..selection.trials import FIT_NEIGHBORS, Split
 from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
-from .local_solution import LocalSolution, solve_local
+from .local_solution import LocalGradient, LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
 from .ridge_posterior import RidgePosterior, left_out
 from .sampled_sums import SampledSums, moments_of
@@ -82,6 +83,8 @@ class LocalLearner(MomentLearner):
                 "features=None leaves a constant and the local part, but local=None: give one of "
                 "them, or use the defaults."
             )
+        if self._is_automatic():
+            check_count("budget", self.budget, type(self).__name__)
 
     def _learn(self, survey: Survey) -> None:
         self._is_local_ = False
@@ -140,6 +143,7 @@ class LocalLearner(MomentLearner):
             n_components=self.budget,
             local=options,
             splits=self._judging_splits(counting),
+            scaled=hasattr(self, "encoder_"),
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
         )
@@ -225,11 +229,11 @@ class LocalLearner(MomentLearner):
         rows = self._sampled_rows
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         Y = self._targets(rows.y, len(rows)).astype(np.float64)
-        return left_out_predictions(posterior, self._space, rows.X, Y, weight)
+        return left_out_predictions(posterior, self._space, rows.rows(), Y, weight)
 
     def _left_out(self, sums: Any) -> float:
         """Return the most variance that the features leave out at rows; 0 if none were kept."""
-        return left_out(self._space, sums.rows.X) if isinstance(sums, SampledSums) else 0.0
+        return left_out(self._space, sums.rows.rows()) if isinstance(sums, SampledSums) else 0.0
 
     def _solve(self, sums: Any) -> Any:
         if not isinstance(sums, KeptRows):
@@ -266,8 +270,7 @@ class LocalLearner(MomentLearner):
         """Return the feature map of rows as the local part sees them, or None."""
         if self.features_ is None:
             return None
-        last = FeatureSpace(self.features_, self.n_columns_).steps[-1]
-        return FeatureSpace(last, self.n_columns_).transform
+        return FeatureSpace(self._space.steps[-1], self.n_columns_).transform
 
     def _predict_local(self, X: Any, return_std: bool = False) -> tuple[Array, Array | None]:
         """Predict targets [n, t] and standard deviations with the local part."""
@@ -307,10 +310,11 @@ class LocalLearner(MomentLearner):
     def _single_target(self) -> bool:
         return bool(getattr(self, "_single_", False))
 
-    def _check_gradient(self) -> None:
-        """Raise NotImplementedError if there is a local part, whose gradient is not known."""
-        if isinstance(self._solution, LocalSolution):
-            raise NotImplementedError(
-                "The prediction has a local part, and gradients are known of features only: fit "
-                "with local=None, or take differences of predictions."
-            )
+    def _gradient(self, X: Any, coef: FloatArray) -> Array:
+        """Return gradients of the predictions, the local part included: [n, t, d]."""
+        rows, solution = self._check_rows(X, reset=False), self._solution
+        if not isinstance(solution, LocalSolution):
+            return self._space.gradient(rows, coef)
+        before = [] if self._columns_ is None else FeatureSpace(self._columns_, 0).steps
+        last = None if self.features_ is None else self._space.steps[-1]
+        return features_gradient([*before, LocalGradient(solution, last)], rows, coef)

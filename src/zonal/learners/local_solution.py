@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
+from ..features.chain_rule import features_gradient
 from ..kriging.joint import Joint, fit_joint, no_features
 from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
@@ -16,7 +17,7 @@ from ..kriging.search import Found, find_parameters
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 
-__all__ = ["LocalSolution", "Observations", "solve_local"]
+__all__ = ["LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
 # Numbers of features in the sample that finds the parameters, and its most rows.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
@@ -172,6 +173,29 @@ class LocalSolution:
         if variance is not None:
             total = total * np.exp(variance.at(rows) / 2)
         return mean, total.astype(rows.dtype)
+
+
+@dataclass(frozen=True)
+class LocalGradient:
+    """The last step of a chain of gradients: the features, if there are any, and the local part.
+
+    Attributes
+    ----------
+    solution : LocalSolution
+    features : transformer or None
+        The feature map of rows as the local part sees them.
+    """
+
+    solution: LocalSolution
+    features: Any = None
+
+    def contract_gradient(self, rows: Array, coef: FloatArray) -> Array:
+        """Gradients of t predictions at rows: [n, t, d]."""
+        joint = self.solution.joint
+        own = joint.process.gradient(rows, joint.residual).astype(rows.dtype)
+        if self.features is None:
+            return own
+        return np.asarray(own + features_gradient([self.features], rows, coef))
 
 
 def solve_local(

@@ -169,7 +169,8 @@ class NeighborKriging(IntervalLearner, RegressorMixin, BaseEstimator):
     def _take(self, solution: LocalSolution) -> Self:
         """Take over what was found."""
         joint = solution.joint
-        self._solution_, self._calibration_ = solution, None
+        self._solution_ = solution
+        self._calibration_: Calibration | None = None
         self.kernel_: Kernel = solution.found.kernel
         self.noise_ = solution.found.noise
         self.n_neighbors_ = joint.process.n_neighbors

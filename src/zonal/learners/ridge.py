@@ -5,16 +5,20 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin, is_classifier
-from sklearn.utils.validation import _num_samples
+from sklearn.base import RegressorMixin, clone, is_classifier
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
+from ..features.columns import TableEncoder
+from ..features.columns.table.cells import is_frame, is_plain
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, blockwise
+from ..rows.array import ArraySource
 from ..rows.block import take
+from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
 from .calibrated import CalibratedRegressor
@@ -35,6 +39,9 @@ GROUP_BYTES = 1 << 30
 class RidgeLearner(LocalLearner):
     """Ridge regression from moments: what the regressor and the classifier share."""
 
+    #: The groups of the rows, while `fit` runs.
+    _groups: Any = None
+
     def __init__(
         self,
         features: Any = "auto",
@@ -44,6 +51,7 @@ class RidgeLearner(LocalLearner):
         cv: Any = 2,
         fit_intercept: bool = True,
         local: Any = "auto",
+        encoder: Any = "auto",
         budget: int = 1024,
         random_state: Any = None,
         verbose: bool = False,
@@ -54,6 +62,7 @@ class RidgeLearner(LocalLearner):
         self.cv = cv
         self.fit_intercept = fit_intercept
         self.local = local
+        self.encoder = encoder
         self.budget = budget
         self.random_state = random_state
         self.verbose = verbose
@@ -65,14 +74,79 @@ class RidgeLearner(LocalLearner):
             raise ValueError(f"alpha={self.alpha!r} must be 'cv' or a number of at least 0.")
         super()._check_parameters()
 
+    def _learn_encoder(self, X: Any, y: Any, weight: FloatArray | None, numbers: Any) -> None:
+        encoder = self.encoder
+        if encoder is None or not is_frame(X):
+            return
+        if isinstance(encoder, str):
+            if encoder != "auto":
+                raise ValueError(
+                    f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder."
+                )
+            if not self._is_automatic() or is_plain(X):
+                return
+            encoder = TableEncoder()
+        task = "classification" if is_classifier(self) else "regression"
+        encoder = clone(encoder)
+        if encoder.task == "auto":
+            encoder.set_params(task=task)
+        self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers)
+        self._table_ = X  # splitters may want its columns by name
+
+    def _fit_grouped(self, X: Any, y: Any, weight: Any, checkpoint: Any, groups: Any) -> Self:
+        """Fit to all rows; `cv` keeps groups together."""
+        self._groups = None if groups is None else np.asarray(groups)
+        try:
+            return self._fit(X, y, weight, checkpoint)
+        finally:
+            del self._groups
+
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
+        source = super()._open(X, y, weight, resumable)
+        if isinstance(source, ArraySource) or resumable or not self._splits_rows():
+            return source
+        held = source.hold(KEPT_BYTES)  # splitters want all rows at once
+        return source if held is None else ArraySource(self._checked(held, first=True))
+
+    def _splits_rows(self) -> bool:
+        """Tell whether a splitter, not the hash of row numbers, makes the folds."""
+        is_number = isinstance(self.cv, Integral) and self._groups is None
+        return self.alpha == "cv" and not is_number
+
+    def refitted(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Return this model fitted to other rows, with everything that was chosen kept.
+
+        Features, the kernel and the noise of a local part, and alpha stay; only coefficients and
+        the rows of a local part are new. This is what cross-validation of a chosen model needs.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`, in memory.
+        """
+        check_is_fitted(self)
+        model = self._snapshot()
+        model.alpha = self.alpha_
+        return model._continue_with(X, y, sample_weight)
+
+    def _continue_with(self, X: Any, y: Any, weight: Any) -> Self:
+        """Forget the rows seen and take others, without learning anew."""
+        block = self._checked(Block(X, y, weight), first=False)
+        self._sums_, self.n_rows_ = self._sums(block), len(block)
+        self._folded_: Folded | None = None  # of the rows before
+        self._solution_ = self._solve(self._sums_)
+        return self
+
     def _learn(self, survey: Survey) -> None:
         self._plan_: Splits | None = None
         if survey.whole and self.alpha == "cv":
-            X, y = survey.sample.X, survey.sample.y
-            plan = make_splits(self.cv, X, y, survey.n_rows, is_classifier(self))
-            self._plan_ = None if isinstance(self.cv, Integral) else plan
+            X, y = getattr(self, "_table_", survey.sample.X), survey.sample.y
+            plan = make_splits(self.cv, X, y, survey.n_rows, is_classifier(self), self._groups)
+            self._plan_ = plan if self._splits_rows() else None
         else:
             self._n_folds()
+        if hasattr(self, "_table_"):
+            del self._table_
         super()._learn(survey)
 
     def _moments(self, block: Block) -> list[Moments]:
@@ -130,7 +204,7 @@ class RidgeLearner(LocalLearner):
             train = Moments.merged([groups[group] for group in split.train])
             solution = solve(train, self._solution_.alpha, self.fit_intercept)
             posterior = RidgePosterior.of([train], solution, self.fit_intercept)
-            parts.append(fold_predictions(posterior, self._space, take(rows.X, mine), mine))
+            parts.append(fold_predictions(posterior, self._space, take(rows.rows(), mine), mine))
         return Folded(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _folded(self, posterior: RidgePosterior) -> Folded:
@@ -158,11 +232,13 @@ class RidgeLearner(LocalLearner):
     def _n_folds(self) -> int:
         if self.alpha != "cv":
             return 1
-        if isinstance(self.cv, Integral) and not isinstance(self.cv, bool):
+        is_whole = isinstance(self.cv, Integral) and not isinstance(self.cv, bool)
+        if is_whole and self._groups is None:
             return check_n_folds(int(self.cv))
         raise ValueError(
-            f"partial_fit assigns folds by row number and needs an integer cv, not {self.cv!r}; "
-            "use fit for splitters and index pairs, or a number as alpha."
+            "partial_fit, like a stream of more rows than are held in memory, assigns folds by row "
+            f"number and needs an integer cv without groups, not {self.cv!r}; use fit on fewer "
+            "rows for splitters and index pairs, or a number as alpha."
         )
 
     def _judging_splits(self, counting: npt.NDArray[np.intp]) -> list[trials.Split] | None:
@@ -276,7 +352,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         The values to try, by default 20 from 1e-10 to 1 times trace(ZᵀZ)/D.
     cv : int, splitter or iterable of (train, test), default=2
         An integer assigns folds by a fixed hash of the row number, whatever the chunks. Splitters
-        and index pairs work as in scikit-learn, e.g. blocks in space; in `fit` only.
+        and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`); in `fit`
+        only, which takes ``groups`` for splitters that want them.
     fit_intercept : bool, default=True
         Whether β₀ is fitted, or zero (with a local part it is always fitted).
     local : "auto", NeighborKriging or None, default="auto"
@@ -288,6 +365,10 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         `NeighborKriging`: that local part beside the features, in the columns that the feature
         map itself sees (after the other steps of a pipeline). None: no local part.
         ``features=None``: a constant and the local part alone.
+    encoder : "auto", TableEncoder or None, default="auto"
+        What makes rows of numbers of frames with words, dates or gaps, before everything else.
+        ``"auto"``: a `TableEncoder` for such frames if ``features="auto"``, else none. One that is
+        given is used for all frames. None: frames go to the features as they are.
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None
@@ -313,6 +394,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         The fitted local part, of what the features leave.
     calibration_ : Calibration
         What intervals are calibrated by; found when first asked for.
+    encoder_ : TableEncoder
+        The fitted encoder of a table that needed one; the features see its columns.
 
     Examples
     --------
@@ -327,7 +410,13 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     """
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: Any = None,
     ) -> Self:
         """Fit to all rows.
 
@@ -340,6 +429,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
             Targets, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
             Weights w_i; a row of weight 2 counts as two rows.
+        groups : array-like of shape (n_samples,), optional
+            A label of each row for the splitter `cv`, such as scikit-learn's GroupKFold; rows of
+            one group stay together. With an integer `cv`: so many folds of whole groups.
         checkpoint : path-like or Checkpoint, optional
             A file for the sums of the rows seen so far, from which a fit that was killed goes on.
 
@@ -347,7 +439,7 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         -------
         self
         """
-        return self._fit(X, y, sample_weight, checkpoint)
+        return self._fit_grouped(X, y, sample_weight, checkpoint, groups)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data.
@@ -398,7 +490,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
 
         With respect to the columns of X as they are, in closed form. The features must be a map
-        of this library, alone or after linear steps (`Standardizer`, scalers of scikit-learn).
+        of this library, alone or after linear steps (`Standardizer`, scalers of scikit-learn). A
+        local part adds its own gradient, with the neighbours of a row held; at the rows of the fit
+        a Matérn kernel of ν = 1/2 has none, and counts as flat.
 
         Parameters
         ----------
@@ -418,8 +512,7 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         >>> bool(np.abs(model.gradient(X) - np.cos(X)).max() < 0.01)
         True
         """
-        self._check_gradient()
-        gradient = self._space.gradient(self._check_rows(X, reset=False), self._solution.coef)
+        gradient = self._gradient(X, self._solution.coef)
         return gradient[:, 0] if self._single_ else gradient
 
     @property

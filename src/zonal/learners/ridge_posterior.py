@@ -5,7 +5,8 @@ features whose coefficients have the variance a = σ²/α. With a constant of fl
 
 .. math::
 
-    \operatorname{var} f(x) = \sigma^2 \left(\tfrac1n + \bar z^\top (S + \alpha I)^{-1} \bar z\right)
+    \operatorname{var} f(x)
+    = \sigma^2 \left(\tfrac1n + \bar z^\top (S + \alpha I)^{-1} \bar z\right)
     + a \max(0, m(x) - m_0), \qquad m(x) = \max(0, k(x,x) - \|z\|^2),
 
 with z̄ and S about the mean of the features (about zero, and without 1/n, for a model without a

@@ -23,6 +23,11 @@ class SampledSums:
     moments: list[Moments]
     rows: Reservoir
 
+    def __sizeof__(self) -> int:
+        """Bytes, by which Dask decides what is moved."""
+        parts = [*self.moments, self.rows]
+        return object.__sizeof__(self) + sum(part.__sizeof__() for part in parts)
+
 
 def moments_of(sums: Any) -> list[Moments]:
     """Return the moments alone; models of earlier versions hold nothing else."""

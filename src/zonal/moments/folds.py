@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.utils.validation import check_consistent_length
 
 from ..rows import row_hash
 
@@ -54,10 +55,18 @@ def of_folds(n_folds: int) -> tuple[Split, ...]:
     return tuple(Split(tuple(g for g in everything if g != k), (k,)) for k in everything)
 
 
-def make_splits(cv: Any, X: Any, y: Any, n_rows: int, classifier: bool) -> Splits:
-    """Groups of rows for an integer, a scikit-learn splitter or (train, test) index pairs."""
+def make_splits(
+    cv: Any, X: Any, y: Any, n_rows: int, classifier: bool, groups: Any = None
+) -> Splits:
+    """Groups of rows for an integer, a scikit-learn splitter or (train, test) index pairs.
+
+    `groups`, a label for each row, is what splitters such as GroupKFold keep together; an integer
+    `cv` then means so many folds of whole groups.
+    """
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         n_folds = check_n_folds(int(cv))
+        if groups is not None:
+            return make_splits(GroupKFold(n_folds), X, y, n_rows, classifier, groups)
         if n_rows < n_folds:
             raise ValueError(
                 f"cv={n_folds} folds need at least {n_folds} rows, but n_samples={n_rows}: pass "
@@ -67,7 +76,7 @@ def make_splits(cv: Any, X: Any, y: Any, n_rows: int, classifier: bool) -> Split
     splitter = check_cv(cv, y, classifier=classifier)
     pairs = [
         (_indices(train, n_rows, k, "training"), _indices(test, n_rows, k, "test"))
-        for k, (train, test) in enumerate(splitter.split(X, y))
+        for k, (train, test) in enumerate(_pairs(splitter, X, y, groups))
     ]
     if not pairs:
         raise ValueError("cv gave no splits: pass at least one (train, test) pair.")
@@ -85,6 +94,21 @@ def make_splits(cv: Any, X: Any, y: Any, n_rows: int, classifier: bool) -> Split
         for k in range(len(pairs))
     )
     return Splits(labels.ravel().astype(np.intp), len(patterns), splits)
+
+
+def _pairs(splitter: Any, X: Any, y: Any, groups: Any) -> list[Any]:
+    """Return the pairs of a splitter; one that wants groups and has none says how to give them."""
+    if groups is not None:
+        check_consistent_length(X, groups)
+    try:
+        return list(splitter.split(X, y, groups))
+    except ValueError as error:
+        if groups is None and "'groups'" in str(error):
+            raise ValueError(
+                f"cv={splitter!r} needs the group of each row: pass groups to fit, as in "
+                "fit(X, y, groups=groups)."
+            ) from error
+        raise
 
 
 def _indices(rows: Any, n_rows: int, split: int, part: str) -> npt.NDArray[np.intp]:

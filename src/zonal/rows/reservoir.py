@@ -1,6 +1,7 @@
 """A sample of rows that pass by, of fixed size and the same whatever the blocks."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,19 @@ class Reservoir:
     Attributes
     ----------
     numbers : ndarray of int, of shape (n,)
-    X, y, weight
-        The rows, their targets and weights (or None).
+    held : array, CSR matrix or dict of str to ndarray
+        The rows; the columns of a frame, which can be saved.
+    y, weight
+        Their targets and weights (or None).
+    library : str
+        Whose frame it was.
     """
 
     numbers: npt.NDArray[np.int64]
-    X: Any
+    held: Any
     y: Any
     weight: Any
+    library: str = ""
 
     @classmethod
     def of(cls, block: Block) -> "Reservoir":
@@ -40,21 +46,39 @@ class Reservoir:
         if block.weight is not None:
             counting = np.flatnonzero(np.asarray(block.weight) > 0)
         chosen = counting[_largest(block.start + counting, _size(block.X))]
-        return cls(block.start + chosen, *block.rows(chosen).parts)
+        return cls._of_rows(block.start + chosen, block.rows(chosen))
+
+    @classmethod
+    def _of_rows(cls, numbers: npt.NDArray[np.int64], rows: Block) -> "Reservoir":
+        X = rows.X
+        if not hasattr(X, "columns"):
+            return cls(numbers, X, rows.y, rows.weight)
+        columns = {name: np.asarray(X[name]) for name in X.columns}
+        return cls(numbers, columns, rows.y, rows.weight, type(X).__module__.split(".")[0])
+
+    def rows(self) -> Any:
+        """Return the rows as they were."""
+        if not self.library:
+            return self.held
+        return import_module(self.library).DataFrame(self.held)
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def __sizeof__(self) -> int:
+        """Bytes of dense rows, by which Dask decides what is moved."""
+        columns = self.held.values() if self.library else [self.held]
+        arrays = [self.numbers, self.y, self.weight, *columns]
+        return object.__sizeof__(self) + sum(getattr(part, "nbytes", 0) for part in arrays)
 
     def __add__(self, other: "Reservoir") -> "Reservoir":
         """Return the largest hashes of both."""
         parts = [part for part in (self, other) if len(part)] or [self]
         numbers = np.concatenate([part.numbers for part in parts])
-        columns = (
-            concatenate([getattr(part, name) for part in parts]) for name in ("X", "y", "weight")
-        )
-        joined = Block(*columns)
+        columns = zip(*((part.rows(), part.y, part.weight) for part in parts), strict=True)
+        joined = Block(*(concatenate(list(column)) for column in columns))
         chosen = _largest(numbers, _size(joined.X))
-        return Reservoir(numbers[chosen], *joined.rows(chosen).parts)
+        return self._of_rows(numbers[chosen], joined.rows(chosen))
 
 
 def _size(X: Any) -> int:
@@ -63,8 +87,7 @@ def _size(X: Any) -> int:
 
 def _largest(numbers: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.intp]:
     """Return the places of the largest hashes, in the order of the numbers."""
+    found = np.arange(len(numbers))
     if len(numbers) > size:
         found = np.argpartition(row_hash(numbers), len(numbers) - size)[-size:]
-    else:
-        found = np.arange(len(numbers))
     return found[np.argsort(numbers[found])]

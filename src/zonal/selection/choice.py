@@ -101,6 +101,7 @@ def select_model(
     n_components: int,
     local: LocalOptions,
     splits: list[Split] | None = None,
+    scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
 ) -> Model:
@@ -122,12 +123,12 @@ def select_model(
     local : LocalOptions
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
-    seed, verbose
+    scaled, seed, verbose
         As in `select_features`.
     """
     with config_context(transform_output="default"):
         chooser = _Chooser(
-            X, y, targets, weights, pilot, n_components, local, splits, seed, verbose
+            X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose
         )
         return chooser.choose()
 
@@ -145,6 +146,7 @@ class _Chooser:
         n_components: int,
         local: LocalOptions,
         splits: list[Split] | None,
+        scaled: bool,
         seed: int,
         verbose: bool,
     ) -> None:
@@ -152,7 +154,7 @@ class _Chooser:
         self.n_components, self.gaps = n_components, splits is not None
         self.y = _safe_indexing(y, pilot)
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
-        self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights)
+        self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
         held_out = None if splits is None else np.isin(pilot, splits[0].queries)

@@ -44,6 +44,7 @@ def select_features(
     n_components: int,
     n_rows: int,
     y: Any = None,
+    scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
 ) -> tuple[Pipeline, list[dict[str, Any]]]:
@@ -63,6 +64,8 @@ def select_features(
         The number of rows of the whole data.
     y : array-like of shape (n,), optional
         The targets as they were given, for the learned metric.
+    scaled : bool
+        Whether the columns are on a common scale already.
     seed : int
         The seed of whatever is random.
     verbose : bool
@@ -76,7 +79,7 @@ def select_features(
         What was tried, in this order.
     """
     with config_context(transform_output="default"):
-        step, rows, sphere = prepare(X, weights)
+        step, rows, sphere = prepare(X, weights, scaled)
         pilot = Pilot(rows, unit_variance(targets), weights, n_rows)
         search = Search(pilot, sphere, n_components, seed, verbose)
         best, metric = search.best_features(targets if y is None else y)

@@ -25,7 +25,9 @@ def find_sphere(rows: Any) -> npt.NDArray[np.intp] | None:
     return None
 
 
-def prepare(X: Any, weights: Any) -> tuple[BaseEstimator | None, Any, npt.NDArray[np.intp] | None]:
+def prepare(
+    X: Any, weights: Any, scaled: bool = False
+) -> tuple[BaseEstimator | None, Any, npt.NDArray[np.intp] | None]:
     """Columns on a common scale.
 
     A frame with columns named latitude and longitude (in degrees) is turned into points of the
@@ -36,6 +38,8 @@ def prepare(X: Any, weights: Any) -> tuple[BaseEstimator | None, Any, npt.NDArra
     X : array, CSR matrix or frame of shape (n, d)
         Rows of the pilot.
     weights : ndarray of shape (n,)
+    scaled : bool
+        Whether the columns are on a common scale already.
 
     Returns
     -------
@@ -46,6 +50,8 @@ def prepare(X: Any, weights: Any) -> tuple[BaseEstimator | None, Any, npt.NDArra
     sphere : ndarray of shape (3,) or None
         The columns of the rows that are unit vectors.
     """
+    if scaled:
+        return None, X, find_sphere(X)
     if hasattr(X, "columns"):
         encoder = SphereEncoder()
         try:

@@ -3,5 +3,6 @@
 from .learned_metric import LearnedMetric
 from .sphere_encoder import SphereEncoder
 from .standardizer import Standardizer
+from .table_encoder import TableEncoder
 
-__all__ = ["LearnedMetric", "SphereEncoder", "Standardizer"]
+__all__ = ["LearnedMetric", "SphereEncoder", "Standardizer", "TableEncoder"]

@@ -20,7 +20,7 @@ from ...polynomials import to_sphere
 from ...rows.dispatch import blockwise, sampled
 from .standardizer import Standardizer
 
-__all__ = ["SphereEncoder"]
+__all__ = ["DEGREES", "SphereEncoder", "find_column", "named_like"]
 
 # The words of a column's name that "auto" looks for, and the degrees that there are.
 WORDS = {"latitude": {"lat", "latitude"}, "longitude": {"lon", "long", "lng", "longitude"}}
@@ -122,9 +122,10 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.columns_ = np.array([self._find("latitude"), self._find("longitude")])
         if self.columns_[0] == self.columns_[1]:
+            names = getattr(self, "feature_names_in_", None)
             raise ValueError(
                 f"latitude={self.latitude!r} and longitude={self.longitude!r} of {name} are the "
-                f"same column. {self._columns_present()}"
+                f"same column. {_present(names, X.shape[1])}"
             )
         self._angles(X)
         self.rest_ = np.delete(np.arange(X.shape[1]), self.columns_)
@@ -196,42 +197,11 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
             "one first."
         )
 
-    def _columns_present(self) -> str:
-        """Describe the columns of X, for an error message."""
-        if hasattr(self, "feature_names_in_"):
-            return f"The columns are {', '.join(map(repr, self.feature_names_in_))}."
-        return f"X has {self.n_features_in_} columns and no names."
-
     def _find(self, angle: str) -> int:
         """Return the number of the latitude or longitude column."""
-        wanted, width = getattr(self, angle), self.n_features_in_
-        what = f"{angle}={wanted!r} of {type(self).__name__}"
-        if isinstance(wanted, Integral) and not isinstance(wanted, bool):
-            if -width <= wanted < width:
-                return int(wanted) % width
-            raise ValueError(
-                f"{what} is no column: pass a number from {-width} to {width - 1}. "
-                f"{self._columns_present()}"
-            )
-        if not isinstance(wanted, str):
-            raise ValueError(f'{what} must be the name or the number of a column, or "auto".')
         names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            raise ValueError(
-                f"{what} needs a frame with names: {self._columns_present()} Pass the column's "
-                f"number instead, such as {angle}=0."
-            )
-        if wanted == "auto":
-            found = [i for i, name in enumerate(names) if WORDS[angle] & _words(name)]
-        else:
-            found = [i for i, name in enumerate(names) if name == wanted]
-        if len(found) == 1:
-            return found[0]
-        matches = ", ".join(repr(names[i]) for i in found) or "no column"
-        raise ValueError(
-            f"{what} matches {matches}. {self._columns_present()} Pass the name or the number of "
-            f"one of them as {angle}."
-        )
+        owner = type(self).__name__
+        return find_column(angle, getattr(self, angle), names, self.n_features_in_, owner)
 
     def _angles(self, X: Array) -> tuple[Array, Array]:
         """Return latitudes and longitudes of rows in float64, in range."""
@@ -257,6 +227,62 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def find_column(angle: str, wanted: Any, names: Any, width: int, owner: str) -> int:
+    """Return the number of the latitude or longitude column.
+
+    Parameters
+    ----------
+    angle : {"latitude", "longitude"}
+    wanted : str or int
+        The column by name or by number, or "auto".
+    names : sequence of str or None
+        The names of the columns, if they have any.
+    width : int
+        The number of columns.
+    owner : str
+        Whose parameter it is, for messages.
+    """
+    what = f"{angle}={wanted!r} of {owner}"
+    if isinstance(wanted, Integral) and not isinstance(wanted, bool):
+        number = int(wanted)
+        if -width <= number < width:
+            return number % width
+        raise ValueError(
+            f"{what} is no column: pass a number from {-width} to {width - 1}. "
+            f"{_present(names, width)}"
+        )
+    if not isinstance(wanted, str):
+        raise ValueError(f'{what} must be the name or the number of a column, or "auto".')
+    if names is None:
+        raise ValueError(
+            f"{what} needs a frame with names: {_present(names, width)} Pass the column's "
+            f"number instead, such as {angle}=0."
+        )
+    if wanted == "auto":
+        found = named_like(angle, names)
+    else:
+        found = [i for i, name in enumerate(names) if name == wanted]
+    if len(found) == 1:
+        return found[0]
+    matches = ", ".join(repr(names[i]) for i in found) or "no column"
+    raise ValueError(
+        f"{what} matches {matches}. {_present(names, width)} Pass the name or the number of "
+        f"one of them as {angle}."
+    )
+
+
+def _present(names: Any, width: int) -> str:
+    """Describe the columns of X, for an error message."""
+    if names is None:
+        return f"X has {width} columns and no names."
+    return f"The columns are {', '.join(map(repr, names))}."
+
+
+def named_like(angle: str, names: Any) -> list[int]:
+    """Return the numbers of the columns whose names say latitude or longitude."""
+    return [number for number, name in enumerate(names) if WORDS[angle] & _words(name)]
 
 
 def _words(name: str) -> set[str]:

@@ -1,0 +1,1 @@
+"""The parts of `TableEncoder`: reading cells, and one kind of column in each file."""

@@ -1,0 +1,171 @@
+"""Cells of tables, whoever holds them: pandas, polars, pyarrow, arrays of numbers or of objects.
+
+A column is read as numbers (float64, NaN for a gap), as dates (datetime64 in microseconds, NaT for
+a gap) or as text (an object array of str, None for a gap). Nothing but NumPy is imported.
+"""
+
+import datetime
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...._typing import Array
+
+__all__ = ["Cells", "as_text", "columns_of", "is_frame", "is_plain"]
+
+# The library that a frame belongs to.
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+class Cells(NamedTuple):
+    """One column.
+
+    Attributes
+    ----------
+    kind : {"number", "text", "date"}
+    values : ndarray of shape (n,)
+    order : tuple of str, or None
+        The levels of an ordered categorical, from the lowest to the highest.
+    """
+
+    kind: str
+    values: Array
+    order: tuple[str, ...] | None = None
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a table with names: a frame of pandas or polars, a table of pyarrow."""
+    return _library(X) in LIBRARIES and hasattr(X, "columns")
+
+
+def is_plain(X: Any) -> bool:
+    """Tell whether all columns of a frame are finite numbers, which need no encoding."""
+    if _library(X) == "pyarrow":  # elsewhere only the other two are taken for frames
+        return False
+    return all(
+        cells.kind == "number" and bool(np.isfinite(cells.values).all())
+        for cells in columns_of(X).values()
+    )
+
+
+def columns_of(X: Any) -> dict[str, Cells]:
+    """Return the columns of a frame, or of a two-dimensional array, by name or number."""
+    library = _library(X)
+    if library == "pandas":
+        return {str(X.columns[j]): _of_pandas(X.iloc[:, j]) for j in range(X.shape[1])}
+    if library == "polars":
+        return {name: _of_polars(X[name]) for name in X.columns}
+    if library == "pyarrow":
+        return {name: _of_arrow(X.column(name)) for name in X.schema.names}
+    if X.dtype.kind == "O":
+        return {f"x{j}": _of_objects(X[:, j]) for j in range(X.shape[1])}
+    return {f"x{j}": Cells("number", X[:, j].astype(np.float64)) for j in range(X.shape[1])}
+
+
+def _library(X: Any) -> str:
+    return type(X).__module__.split(".")[0]
+
+
+def _of_pandas(column: Any) -> Cells:
+    dtype = column.dtype
+    if hasattr(dtype, "categories"):
+        order = tuple(map(str, dtype.categories)) if dtype.ordered else None
+        found = _of_objects(column.to_numpy(dtype=object))
+        return Cells("text", as_text(found), order) if order else found
+    if dtype.kind in "iuf":
+        return Cells("number", column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if dtype.kind == "M":
+        aware = getattr(dtype, "tz", None) is not None
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None) if aware else column
+        return Cells("date", column.to_numpy(dtype="datetime64[us]"))
+    if dtype.kind == "m":
+        return Cells("number", _seconds(column.to_numpy(dtype="timedelta64[us]")))
+    return _of_objects(column.to_numpy(dtype=object))
+
+
+def _of_polars(column: Any) -> Cells:
+    dtype, name = column.dtype, str(column.dtype)
+    if dtype.is_numeric():
+        return Cells("number", np.array(column.to_list(), dtype=np.float64))
+    if name == "Date" or name.startswith("Datetime"):
+        return Cells("date", column.to_numpy().astype("datetime64[us]"))
+    if name.startswith("Duration"):
+        return Cells("number", _seconds(column.to_numpy().astype("timedelta64[us]")))
+    objects = np.array(column.to_list(), dtype=object)
+    if name.startswith("Enum"):
+        return Cells("text", as_text(_of_objects(objects)), tuple(dtype.categories.to_list()))
+    return _of_objects(objects)
+
+
+def _of_arrow(column: Any) -> Cells:
+    name = str(column.type)
+    if name.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
+        values = [np.nan if cell is None else float(cell) for cell in column.to_pylist()]
+        return Cells("number", np.array(values, dtype=np.float64))
+    if name.startswith(("timestamp", "date")):
+        values = column.to_numpy()
+        return Cells("date", values.astype("datetime64[us]"))
+    objects = np.empty(len(column), dtype=object)
+    objects[:] = column.to_pylist()
+    return _of_objects(objects)
+
+
+def _of_objects(values: Array) -> Cells:
+    """Read cells of any type: one kind if all are of it, else text."""
+    gaps = np.fromiter((_is_gap(cell) for cell in values), dtype=bool, count=len(values))
+    known = values[~gaps]
+    kinds = {type(cell) for cell in known}
+    if kinds and all(
+        issubclass(kind, numbers.Number) and not issubclass(kind, bool | np.bool_) for kind in kinds
+    ):
+        found = np.full(len(values), np.nan)
+        found[~gaps] = [float(cell) for cell in known]
+        return Cells("number", found)
+    if kinds and all(issubclass(kind, datetime.date | np.datetime64) for kind in kinds):
+        dates = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[us]")
+        dates[~gaps] = [_as_utc(cell) for cell in known]
+        return Cells("date", dates)
+    strange = next(
+        (k for k in kinds if issubclass(k, dict | list | tuple | set | np.ndarray)), None
+    )
+    if strange is not None:
+        raise TypeError(
+            f"A cell holds a {strange.__name__}; every cell of a table must be a string or a number"
+            " (argument must be a string or a number), or a date."
+        )
+    words = np.full(len(values), None, dtype=object)
+    words[~gaps] = [str(cell).strip() or None for cell in known]
+    return Cells("text", words)
+
+
+def _is_gap(cell: Any) -> bool:
+    """Tell None, NaN, NaT and pandas.NA, which does not even equal itself."""
+    if cell is None or isinstance(cell, str):
+        return cell is None
+    if type(cell).__name__ == "NAType":
+        return True
+    return bool(np.ndim(cell) == 0 and cell != cell)
+
+
+def _as_utc(cell: Any) -> np.datetime64:
+    if getattr(cell, "tzinfo", None) is not None:
+        cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(cell, "us")
+
+
+def as_text(cells: Cells) -> Array:
+    """Return any cells as text, numbers in their shortest form: 3, not 3.0."""
+    if cells.kind == "text":
+        return cells.values
+    gaps = np.isnat(cells.values) if cells.kind == "date" else np.isnan(cells.values)
+    words = np.full(len(gaps), None, dtype=object)
+    if cells.kind == "date":
+        words[~gaps] = [str(cell) for cell in cells.values[~gaps]]
+    else:
+        words[~gaps] = [f"{cell:.15g}" for cell in cells.values[~gaps]]
+    return words
+
+
+def _seconds(values: Array) -> Array:
+    return np.where(np.isnat(values), np.nan, values.astype(np.int64) / 1e6)

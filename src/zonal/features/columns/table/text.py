@@ -1,0 +1,113 @@
+"""Text that means numbers or dates, as people write them: 4,733 and 1.234,5 and 2013-01-31."""
+
+import re
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ...._typing import Array
+
+__all__ = ["GAPS", "TextFormat", "as_dates", "as_numbers", "meaning"]
+
+#: What stands for an empty cell in a column whose other cells are numbers or dates.
+GAPS = frozenset(
+    {"", "-", "--", ".", "?", "#N/A", "N/A", "n/a", "NA", "na", "NaN", "nan", "NULL", "null",
+     "None", "none", "missing"}
+)  # fmt: skip
+
+PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+COMMA = re.compile(r"[+-]?(\d+|\d{1,3}([. ]\d{3})+)(,\d+)?([eE][+-]?\d+)?")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?(Z|[+-]00:?00)?")
+
+#: What a column of text means: "plain" or "thousands" or "comma" numbers, a "date", or "words".
+TextFormat = str
+
+
+def meaning(levels: Iterable[str]) -> TextFormat:
+    """Return what the distinct texts of a column mean.
+
+    4,733 is 4733, unless another cell shows that the comma is decimal (4,7).
+
+    Parameters
+    ----------
+    levels : iterable of str
+
+    Examples
+    --------
+    >>> from zonal.features.columns.table.text import meaning
+    >>> meaning(["326", "4,733"]), meaning(["4,733", "0,5"]), meaning(["E", "326"])
+    ('thousands', 'comma', 'words')
+    """
+    known = [level for level in levels if level not in GAPS]
+    if not known:
+        return "words"
+
+    def all_are(*patterns: re.Pattern[str]) -> bool:
+        return all(any(pattern.fullmatch(level) for pattern in patterns) for level in known)
+
+    if all_are(PLAIN, INFINITE):
+        return "plain"
+    if all_are(PLAIN, THOUSANDS):
+        return "thousands"
+    if all_are(COMMA):
+        return "comma"
+    return "date" if all_are(DATE) and _are_dates(known) else "words"
+
+
+def as_numbers(words: Array, form: TextFormat) -> tuple[Array, Array]:
+    """Return text as numbers, NaN for gaps, and which cells are no numbers.
+
+    Parameters
+    ----------
+    words : ndarray of str or None, of shape (n,)
+    form : {"plain", "thousands", "comma"}
+    """
+    return _parsed(words, lambda word: _number(word, form), np.full(len(words), np.nan))
+
+
+def as_dates(words: Array) -> tuple[Array, Array]:
+    """Return text as dates, NaT for gaps, and which cells are no dates."""
+    empty = np.full(len(words), np.datetime64("NaT"), dtype="datetime64[us]")
+    return _parsed(words, _date, empty)
+
+
+def _parsed(words: Array, parse: Callable[[str], object], out: Array) -> tuple[Array, Array]:
+    known: dict[str, object] = {}
+    wrong = np.zeros(len(words), dtype=bool)
+    for row, word in enumerate(words):
+        if word is None or word in GAPS:
+            continue
+        if word not in known:
+            try:
+                known[word] = parse(word)
+            except ValueError:
+                known[word] = None
+        if known[word] is None:
+            wrong[row] = True
+        else:
+            out[row] = known[word]
+    return out, wrong
+
+
+def _number(word: str, form: TextFormat) -> float:
+    if form == "thousands":
+        word = word.replace(",", "")
+    elif form == "comma":
+        word = re.sub(r"[. ](?=\d{3}(\D|$))", "", word).replace(",", ".")
+    return float(word)
+
+
+def _date(word: str) -> np.datetime64:
+    return np.datetime64(re.sub(r"(Z|[+-]00:?00)$", "", word).replace(" ", "T"), "us")
+
+
+def _are_dates(levels: list[str]) -> bool:
+    """Tell whether what looks like dates is: there is no 2013-02-31."""
+    try:
+        for level in levels:
+            _date(level)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,331 @@
+"""Tables as people have them, made ready for a kernel: words, gaps, dates, skewed numbers."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from ..._suggestions import near
+from ..._typing import Array
+from ..._validation import check_choice, check_count
+from ...rows import row_hash
+from ...rows.dispatch import blockwise, sample_of
+from ...rows.kinds import is_many
+from .metric.targets import standard_targets
+from .table.building import Builder, find_place
+from .table.cells import Cells, columns_of, is_frame
+from .table.numbers import PlacePart
+from .table.reader import Reader
+from .table.words import FOLDS, MeanPart
+
+__all__ = ["TableEncoder"]
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    r"""Columns of numbers, words and dates, with gaps, as rows of numbers for a kernel.
+
+    Every column of the table gets about the weight of one standardised number in Euclidean
+    distances:
+
+    - *numbers* have mean zero and variance one; as they are, or first mapped to normal scores by a
+      smooth monotone function that goes on along its tangent outside the range seen;
+    - *words*, booleans and categories: the levels are vertices of a simplex, all at the distance
+      :math:`\sqrt{2 / (1 - \sum_k p_k^2)}`, at most 2, where :math:`p_k` is the share of a level;
+      from `max_levels` on they are means of the targets, shrunken, and for training rows without
+      their own target (see `fit_transform`). Levels with fewer than five rows share one;
+      a level never seen is in the middle. Ordered categoricals are numbered;
+    - *dates*: seconds as a number, and a place on the unit circle for each of day, week and year
+      that they span;
+    - *gaps*: the mean, and an indicator if `fit` met any. A gap among words is a level;
+    - *latitude and longitude*: a point of the unit sphere;
+    - columns that are constant, and words of which none occurs five times (identifiers), are left
+      out.
+
+    Text is read as numbers (``4,733`` or ``1.234,5`` too) or ISO dates where a whole column is.
+
+    Parameters
+    ----------
+    categorical, numeric, ignore : sequences of str, default=()
+        Columns that are words or numbers whatever they look like, or that are left out.
+    numbers : {"auto", "plain", "normal"}, default="auto"
+        Whether numbers are mapped to normal scores. ``"auto"``: none, all or the skewed ones,
+        whatever a kernel regression on held-out rows does best with; plain without y.
+    max_levels : int, default=12
+        The most levels that become a simplex.
+    latitude, longitude : str or None, default="auto"
+        The columns of a place in degrees. ``"auto"``: those with such names, if all their values
+        are degrees. None: none.
+    task : {"auto", "regression", "classification"}, default="auto"
+        What y holds; as in `LearnedMetric`.
+
+    Attributes
+    ----------
+    columns_ : list of dict
+        What was done with each column: ``column``, ``kind``, ``encoding``, ``note``.
+    n_features_in_, feature_names_in_
+        The columns of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import zonal
+    >>> table = pd.DataFrame({"carat": [0.2, 0.4, None, 1.0] * 5, "cut": ["fair", "good"] * 10})
+    >>> encoder = zonal.TableEncoder().fit(table)
+    >>> encoder.transform(table[:3]).round(2)
+    array([[-0.98, -0.5 , -1.  ],
+           [-0.39, -0.5 ,  1.  ],
+           [ 0.  ,  1.5 , -1.  ]])
+    >>> list(encoder.get_feature_names_out())
+    ['carat', 'carat_missing', 'cut_good']
+    """
+
+    thread_safe = True
+
+    def __init__(
+        self,
+        *,
+        categorical: Any = (),
+        numeric: Any = (),
+        ignore: Any = (),
+        numbers: str = "auto",
+        max_levels: int = 12,
+        latitude: str | None = "auto",
+        longitude: str | None = "auto",
+        task: str = "auto",
+    ) -> None:
+        self.categorical = categorical
+        self.numeric = numeric
+        self.ignore = ignore
+        self.numbers = numbers
+        self.max_levels = max_levels
+        self.latitude = latitude
+        self.longitude = longitude
+        self.task = task
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, row_numbers: Any = None
+    ) -> Self:
+        """Learn how columns are read and encoded.
+
+        Parameters
+        ----------
+        X : frame (pandas, polars, pyarrow) or array-like of shape (n_samples, n_features)
+            The table; or blocks of it, of which a sample of 10,000 rows is learnt from.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Targets or labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; a row of weight 2 counts as two rows.
+        row_numbers : array-like of int, of shape (n_samples,), optional
+            Where these rows are a sample: their numbers among all rows, by which
+            `transform_training` knows them again.
+
+        Returns
+        -------
+        self
+        """
+        if is_many(X):
+            X, y, sample_weight = sample_of(X, y, sample_weight)
+        self._learn(self._cells(X, reset=True), y, sample_weight, row_numbers)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and encode the same rows for training: a level's mean leaves out the row's fold.
+
+        So that a model behind it does not learn to trust means that contain its own targets.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_out)
+        """
+        self.fit(X, y, sample_weight)
+        return self.transform(X) if is_many(X) else self.transform_training(X)
+
+    @blockwise
+    def transform(self, X: Any) -> Array:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_out)
+        """
+        return self._encode(X)
+
+    def transform_training(self, X: Any, row_numbers: Any = None) -> Array:
+        """Encode rows that `fit` has seen; see `fit_transform`.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_features)
+        row_numbers : array-like of int, of shape (n_samples,), optional
+            Their numbers among all rows, by default from zero on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_out)
+        """
+        return self._encode(X, training=True, row_numbers=row_numbers)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return names of the columns of the output; ``groups`` tells where they come from.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Ignored but for their number, if `fit` has seen names.
+
+        Returns
+        -------
+        ndarray of str, of shape (n_out,)
+        """
+        check_is_fitted(self)
+        inputs = _check_feature_names_in(self, input_features)
+        if hasattr(self, "feature_names_in_"):
+            return np.array([n for part in self._parts.values() for n in part.names], dtype=object)
+        renamed = dict(zip((f"x{j}" for j in range(len(inputs))), inputs, strict=True))
+        found = []
+        for name, part in self._parts.items():
+            found += [str(renamed[name]) + out.removeprefix(name) for out in part.names]
+        return np.array(found, dtype=object)
+
+    @property
+    def groups_(self) -> list[str]:
+        """The column of the table that each column of the output comes from."""
+        return [column for column, part in self._parts.items() for _ in part.names]
+
+    def _encode(self, X: Any, training: bool = False, row_numbers: Any = None) -> Array:
+        check_is_fitted(self)
+        dtype = getattr(X, "dtype", None)
+        cells = self._cells(X, reset=False)
+        folds = _folds(cells, row_numbers) if training else None
+        parts = []
+        for name, part in self._parts.items():
+            if isinstance(part, PlacePart):
+                values = np.column_stack([self._readers[n].read(cells[n]) for n in self._place])
+            else:
+                values = self._readers[name].read(cells[name])
+            means = isinstance(part, MeanPart)
+            parts.append(part.encode(values, folds) if means else part.encode(values))
+        return np.hstack(parts).astype(np.float32 if dtype == np.float32 else np.float64)
+
+    def _cells(self, X: Any, reset: bool) -> dict[str, Cells]:
+        """Return the columns of X by name."""
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if X.shape[0] == 0:
+                raise ValueError("X has 0 rows; at least one is needed.")
+            return columns_of(X)
+        kept = X if hasattr(X, "dtype") and X.dtype.kind in "fO" else np.asarray(X)
+        dtype = object if getattr(kept, "dtype", np.dtype(float)).kind in "OUSb" else None
+        options: dict[str, Any] = {"dtype": dtype, "ensure_all_finite": False}
+        rows = validate_data(self, X, reset=reset, **options)
+        if rows.dtype.kind == "c":
+            raise ValueError("Complex data not supported: the table must hold real numbers.")
+        return columns_of(rows)
+
+    def _learn(self, cells: dict[str, Cells], y: Any, sample_weight: Any, row_numbers: Any) -> None:
+        self._check_parameters(list(cells))
+        empty = np.empty((_n_rows(cells), 0))
+        weights = _check_sample_weight(
+            sample_weight, empty, dtype=np.float64, ensure_non_negative=True
+        )
+        if not weights.any():
+            raise ValueError("All sample weights are zero: at least one row must count.")
+        targets = None
+        if y is not None:
+            check_consistent_length(empty, y)
+            targets = standard_targets(y, weights, self.task)
+        self._readers = {
+            name: Reader.of(name, column, name in self.categorical, name in self.numeric)
+            for name, column in cells.items()
+            if name not in self.ignore
+        }
+        values = {name: reader.read(cells[name]) for name, reader in self._readers.items()}
+        named = hasattr(self, "feature_names_in_")
+        self._place = find_place(values, self.latitude, self.longitude, named)
+        builder = Builder(
+            values,
+            targets,
+            weights,
+            _folds(cells, row_numbers),
+            self._place,
+            self.numbers,
+            int(self.max_levels),
+            dict.fromkeys(self.ignore, "as asked for"),
+        )
+        self._parts = builder.parts()
+        if not self._parts:
+            reasons = "; ".join(f"{name!r}: {note}" for name, note in builder.notes.items())
+            raise ValueError(
+                f"No column is left to learn from (n_samples={len(empty)}). {reasons}."
+            )
+        self.columns_ = [self._record(name, builder.notes.get(name, "")) for name in cells]
+
+    def _check_parameters(self, names: list[str]) -> None:
+        owner = type(self).__name__
+        check_choice("numbers", self.numbers, ("auto", "plain", "normal"), owner)
+        check_choice("task", self.task, ("auto", "regression", "classification"), owner)
+        check_count("max_levels", self.max_levels, owner, minimum=2)
+        for option in ("categorical", "numeric", "ignore"):
+            for name in getattr(self, option):
+                if name not in names:
+                    raise ValueError(
+                        f"{option} names {name!r}, which is not a column.{near(str(name), names)} "
+                        f"The columns are {', '.join(map(repr, names))}."
+                    )
+        both = sorted(set(self.categorical) & set(self.numeric))
+        if both:
+            raise ValueError(f"{both[0]!r} is both in categorical and in numeric: choose one.")
+
+    def _record(self, name: str, note: str) -> dict[str, Any]:
+        """Say what was done with a column."""
+        reader = self._readers.get(name)
+        part = self._parts.get(name)
+        if name in self._place:
+            part = self._parts[" and ".join(self._place)]
+        kind = "" if reader is None else ("ordered" if reader.order else reader.kind)
+        return {
+            "column": name,
+            "kind": kind,
+            "encoding": "left out" if part is None else part.description,
+            "note": note,
+        }
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` has come to its end."""
+        return hasattr(self, "columns_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.multi_output = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _n_rows(cells: dict[str, Cells]) -> int:
+    return len(next(iter(cells.values())).values)
+
+
+def _folds(cells: dict[str, Cells], row_numbers: Any) -> Array:
+    """Return the folds of rows for means of targets, by a hash of their numbers."""
+    numbers = np.arange(_n_rows(cells)) if row_numbers is None else row_numbers
+    return (row_hash(numbers) % np.uint64(FOLDS)).astype(np.intp)
