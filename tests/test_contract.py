@@ -45,8 +45,8 @@ SIGNATURES = {
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
     "local='auto', encoder='auto', budget=1024, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
-    "fit_intercept=True, local='auto', encoder='auto', budget=1024, random_state=None, "
-    "verbose=False)",
+    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, budget=1024, "
+    "random_state=None, verbose=False)",
     "KernelKMeans": "(features='auto', n_clusters=8, *, n_init='auto', max_iter=300, tol=0.0001, "
     "budget=1024, random_state=None, verbose=False)",
     "KernelPCA": "(features='auto', n_components=2, *, budget=1024, random_state=None, "
@@ -70,6 +70,10 @@ SIGNATURES = {
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
     "time=None, time_size=None, random_state=0)",
     "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None)",
+    "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None)",
+    "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",
+    "predict_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, like=None, "
+    "coverage=0.9, chunks=None, crs=None)",
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",

@@ -21,6 +21,7 @@ LAYERS = [
     {"theory", "selection", "calibration"},
     {"learners"},
     {"evaluation", "distributed"},
+    {"grid"},
     {"cli"},
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}

@@ -8,11 +8,12 @@ The library reads in the order of the theory:
 - `zonal.learners`: regression, classification, clustering, components, in one pass;
 - `zonal.rows`, `zonal.tables`, `zonal.distributed`: rows in memory, in files, on a cluster;
 - `zonal.evaluation`: how good a model is;
+- `zonal.grid`: maps in, maps out (xarray);
 - `zonal.theory`: the paper's quantities as functions;
 - `zonal.datasets`: real data to try it on.
 """
 
-from . import datasets, evaluation, theory
+from . import datasets, evaluation, grid, theory
 from ._version import __version__ as __version__
 from .evaluation import BlockKFold
 from .features import (
@@ -29,6 +30,7 @@ from .features import (
     SphereEncoder,
     TableEncoder,
 )
+from .grid import fill, predict_grid
 from .kernels import (
     NTK,
     ArcCosine,
@@ -94,7 +96,10 @@ __all__ = [
     "Zonal",
     "datasets",
     "evaluation",
+    "fill",
+    "grid",
     "load",
+    "predict_grid",
     "save",
     "stream",
     "theory",

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .._suggestions import near
-from ..features import SphereEncoder, Standardizer
+from ..features import SphereEncoder, Standardizer, TableEncoder
 from ..features.columns.sphere_encoder import DEGREES
 from ..tables import Columns, LoadedRows, Table, load_rows
 from .errors import ADVICE, CommandError
+from .looking import Kinds
 
-__all__ = ["check_place", "encoder", "loaded", "picked"]
+__all__ = ["check_place", "encoder", "loaded", "picked", "table_encoder"]
 
 
 def picked(
@@ -63,6 +64,12 @@ def encoder(inputs: list[str], lat: str | None, lon: str | None, *, automatic: b
     if lat is not None and lon is not None:
         return SphereEncoder(inputs.index(lat), inputs.index(lon))
     return None if automatic else Standardizer()
+
+
+def table_encoder(kinds: Kinds, lat: str | None, lon: str | None) -> TableEncoder:
+    """Return the encoder of a table with words, dates or gaps."""
+    encoder = TableEncoder(categorical=kinds.categorical, numeric=kinds.numeric)
+    return encoder if lat is None else encoder.set_params(latitude=lat, longitude=lon)
 
 
 def loaded(table: Table, advance: Callable[[int], None], **options: Any) -> LoadedRows:

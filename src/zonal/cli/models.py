@@ -118,7 +118,10 @@ def model_of(scaling: Any, learner: Any, inputs: list[str], target: str | None) 
 
 def encoding(model: Any) -> Callable[[Any], Any] | None:
     """Return the function that a model applies to rows before its learner, if there is one."""
-    return model[:-1].transform if len(model) > 1 else None
+    if len(model) > 1:
+        return model[:-1].transform
+    encoder = getattr(model[-1], "encoder_", None)
+    return None if encoder is None else encoder.transform
 
 
 def load_model(path: Path) -> Any:

@@ -11,6 +11,7 @@ from .models import MAPS, LocalPart
 __all__ = [
     "Alpha",
     "Bandwidth",
+    "Categorical",
     "Components",
     "Data",
     "DropMissing",
@@ -24,6 +25,7 @@ __all__ = [
     "Lat",
     "Local",
     "Lon",
+    "Numeric",
     "Seed",
 ]
 
@@ -55,6 +57,24 @@ Ignore = Annotated[
     typer.Option(
         metavar="COL",
         help="A column to leave out, such as an identifier; repeat it for more.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="A column that is words, even if it looks like numbers; repeat it for more.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="A column of numbers; what is none in it is missing. Repeat it for more.",
         rich_help_panel=TABLE,
         show_default=False,
     ),

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from ..evaluation import Split
 from ..tables import Columns, Stream
+from ..tables.frames import FrameStream
 from .console import Screen
 from .dask_cluster import dask_cluster
 from .errors import CommandError
@@ -38,7 +39,7 @@ def check_engine(engine: Engine, scheduler: str | None, workers: int | None) -> 
 
 @contextmanager
 def rows_of(
-    picked: Columns,
+    picked: Columns | FrameStream,
     split: Split,
     engine: Engine,
     scheduler: str | None,
@@ -46,8 +47,9 @@ def rows_of(
     screen: Screen,
 ) -> Iterator[TrainingRows]:
     """Give rows to fit to; a cluster that was started for them ends with the block."""
-    if engine is Engine.LOCAL:
-        yield LocalTrainingRows(Stream(picked), split)
+    if isinstance(picked, FrameStream) or engine is Engine.LOCAL:
+        rows = picked if isinstance(picked, FrameStream) else Stream(picked)
+        yield LocalTrainingRows(rows, split)
         return
     with dask_cluster(scheduler, workers, screen):
         yield DaskTrainingRows(picked, split)

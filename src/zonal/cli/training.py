@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._typing import Array
 from ..evaluation import Findings, Split, judge
 from ..rows import sample_of
 from ..tables import Columns, LoadedRows, Stream
 from ..tables.dask import DaskTable
+from ..tables.frames import FrameStream
 from .chosen import choices
 from .console import Screen
 from .models import encoding
@@ -34,7 +34,7 @@ class TrainingRows(Protocol):
     def n_dropped(self) -> int:
         """The number of rows that were left out, known after `check`."""
 
-    def check(self) -> Array:
+    def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
 
     def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
@@ -49,12 +49,12 @@ class LocalTrainingRows:
 
     Parameters
     ----------
-    rows : Stream or LoadedRows
+    rows : Stream, FrameStream or LoadedRows
         Yields blocks (X, y), the same ones every time.
     split : Split
     """
 
-    def __init__(self, rows: Stream | LoadedRows, split: Split) -> None:
+    def __init__(self, rows: Stream | FrameStream | LoadedRows, split: Split) -> None:
         self._rows = rows
         self.split = split
         self.columns = rows.columns
@@ -69,9 +69,9 @@ class LocalTrainingRows:
         """The number of rows that were left out, known after `check`."""
         return self._rows.n_dropped
 
-    def check(self) -> Array:
+    def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
-        return np.asarray(sample_of(*self.train())[0])
+        return sample_of(*self.train())[0]
 
     def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
         """Return the training rows as a stream."""
@@ -107,7 +107,7 @@ class DaskTrainingRows:
         """The number of rows that were left out, known after `check`."""
         return self.table.n_dropped
 
-    def check(self) -> Array:
+    def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
         self.table.check()
         n_train = int(self.split.is_train(0, self.n_rows).sum())
@@ -141,12 +141,12 @@ class FitSample:
     Attributes
     ----------
     findings : Findings
-    rows : ndarray of shape (n, d)
+    rows : ndarray or frame of shape (n, d)
         Some training rows, at most 10,000.
     """
 
     findings: Findings
-    rows: Array
+    rows: Any
 
 
 def fit_and_test(
@@ -184,6 +184,7 @@ def fit_and_test(
         "rows_test": rows.n_rows - learner.n_rows_,
         "selected": {what: value for what, value, _ in choices(learner)},
         "alpha": learner.alpha_,
+        "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
         **found.measures(),
     }
     return result, FitSample(found, sample)

@@ -1,17 +1,21 @@
 """Tables that commands write: new columns beside those of a table that is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 
 from .._typing import Array
-from ..tables import Table
-from ..tables.values import check_complete, numbers
+from ..features.columns.table.reader import CellError
+from ..tables import Table, TableError
+from ..tables.frames import frame_of
+from ..tables.survey import survey_columns
+from ..tables.values import check_complete, numbers, tidy
 from .errors import ADVICE, CommandError
 
 __all__ = ["check_table_name", "table_writer", "write_columns"]
@@ -43,9 +47,10 @@ def write_columns(
     table: Table,
     inputs: list[str],
     keep: list[str],
-    columns: Callable[[Array], dict[str, Array]],
+    columns: Callable[[Any], dict[str, Array]],
     advance: Callable[[int], None],
     *,
+    kinds: Mapping[str, str] | None = None,
     drop_missing: bool = False,
 ) -> int:
     """Write new columns for all rows of a table, beside those to keep; return how many rows.
@@ -61,9 +66,11 @@ def write_columns(
     keep : list of str
         Columns that are copied.
     columns : callable
-        From X [b, d] to the new columns, by name.
+        From rows X, an array or a frame, to the new columns, by name.
     advance : callable
         Called with the number of rows written, after each batch.
+    kinds : mapping of str to str, optional
+        What the inputs of a model of words and gaps hold; X are frames then. None: numbers.
     drop_missing : bool
         Leave the new columns of rows with missing values empty, instead of raising an error.
     """
@@ -71,20 +78,18 @@ def write_columns(
         table.check(name, "input column")
     for name in keep:
         table.check(name)
+    types = _kept_types(path, table, keep)
     n_rows, writer = 0, None
     try:
         for batch in table.batches(list(dict.fromkeys([*inputs, *keep]))):
             if not batch.num_rows:
                 continue
-            X = numbers(table, batch, inputs, n_rows, ADVICE)
-            if not drop_missing:
-                check_complete(table, batch, X, inputs, n_rows, EMPTY)
-            known = np.asarray(np.isfinite(X).all(axis=1))
-            new = columns(X if known.all() else X[known])
+            X, known = _rows(table, batch, inputs, n_rows, kinds, drop_missing)
+            new = _explained(columns, X if known.all() else X[known], table, n_rows)
             clash = sorted(set(keep) & set(new))
             if clash:
                 raise CommandError(f"--keep {clash[0]} is the name of a column that is made here.")
-            kept = {name: batch.column(name) for name in keep}
+            kept = {name: _typed(batch.column(name), types.get(name)) for name in keep}
             made = {name: _with_gaps(pa.array(values), known) for name, values in new.items()}
             part = pa.record_batch({**kept, **made})
             if writer is None:
@@ -96,6 +101,61 @@ def write_columns(
         if writer is not None:
             writer.close()
     return n_rows
+
+
+def _rows(
+    table: Table,
+    batch: Any,
+    inputs: list[str],
+    first_row: int,
+    kinds: Mapping[str, str] | None,
+    drop_missing: bool,
+) -> tuple[Any, Array]:
+    """Return the rows of a batch, and which of them are predicted."""
+    if kinds is None:
+        X = numbers(table, batch, inputs, first_row, ADVICE)
+        if not drop_missing:
+            check_complete(table, batch, X, inputs, first_row, EMPTY)
+        return X, np.asarray(np.isfinite(X).all(axis=1))
+    numeric = [name for name in inputs if kinds.get(name) == "number"]
+    frame = frame_of(batch, inputs, numeric)
+    if not drop_missing:
+        return frame, np.ones(len(frame), dtype=bool)
+    return frame, ~frame.isna().to_numpy().any(axis=1)
+
+
+def _explained(
+    columns: Callable[[Any], dict[str, Array]], X: Any, table: Table, first_row: int
+) -> dict[str, Array]:
+    """Make the new columns; a cell that cannot be read is named by its row in the table."""
+    try:
+        return columns(X)
+    except CellError as error:
+        row = first_row + (int(X.index[error.row]) if hasattr(X, "index") else error.row)
+        raise TableError(
+            f"Column {error.column!r} of {table.path} must hold {error.kind}, as it did in the fit,"
+            f" but row {row + 1} (counted from 1, without the header) holds {error.value!r}. "
+            "Correct it, or leave the cell empty."
+        ) from error
+
+
+def _kept_types(path: Path, table: Table, keep: list[str]) -> dict[str, Any]:
+    """Return the types that columns of CSV have in Parquet, where text would be a loss."""
+    if table.kind != "csv" or path.suffix.lower() == ".csv" or not keep:
+        return {}
+    types = {}
+    for name, column in survey_columns(table, keep).items():
+        if column.plain and column.n_missing < column.n_rows:
+            whole = column.n_whole == column.n_rows - column.n_missing
+            types[name] = pa.int64() if whole and abs(column.high) < 2**53 else pa.float64()
+    return types
+
+
+def _typed(column: Any, kind: Any) -> Any:
+    if kind is None:
+        return column
+    # By way of float64, since 1.0 is a whole number too.
+    return pa.compute.cast(pa.compute.cast(tidy(column), pa.float64()), kind)
 
 
 def _with_gaps(values: Any, known: Array) -> Any:

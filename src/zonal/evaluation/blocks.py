@@ -121,7 +121,7 @@ class BlockKFold(BaseCrossValidator):
         seed = check_count("random_state", self.random_state, "BlockKFold", minimum=0)
         mixed = row_hash([seed])
         if self.size is not None:
-            lat, lon = self._places(X)
+            lat, lon = self.places(X)
             mixed = row_hash(mixed ^ row_hash(EqualAreaCells(self.degrees).number(lat, lon)))
         if self.time is not None:
             mixed = row_hash(mixed ^ row_hash(self._spans(X)))
@@ -140,7 +140,7 @@ class BlockKFold(BaseCrossValidator):
             )
         return degrees
 
-    def _places(self, X: Any) -> tuple[FloatArray, FloatArray]:
+    def places(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Return latitudes and longitudes of rows, in degrees."""
         points = _points(X, self.latitude, self.longitude)
         x, y, z = points.T.astype(np.float64)

@@ -139,7 +139,7 @@ class Judge:
         columns = {"truth": truth[needed], **self._predicted(X, truth)}
         if block.weight is not None:
             columns["weight"] = np.asarray(block.weight)[needed]
-        place = X[:, list(self.where)] if self.where else None
+        place = _columns_of(X, self.where) if self.where else None
 
         def of(rows: Array) -> dict[str, Array]:
             return {name: values[rows[needed]] for name, values in columns.items()}
@@ -199,6 +199,12 @@ class Judge:
             return Errors.of(truth, prediction, weight)
         classes = self.model.classes_
         return ClassErrors.of(truth, prediction, classes, rows.get("chances"), weight)
+
+
+def _columns_of(X: Any, places: tuple[int, int]) -> Array:
+    chosen = list(places)
+    columns = X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
+    return np.asarray(columns, dtype=np.float64)
 
 
 def _light(model: Any) -> Any:

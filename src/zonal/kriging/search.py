@@ -13,7 +13,7 @@ from .evidence import maximize
 from .locations import Locations
 from .noise import NOISE_START, find_noise, has_signal
 from .sample import Parameters, Sample
-from .units import Units, log_noise
+from .units import STARTS, Units, log_noise
 
 __all__ = ["Found", "compress", "find_candidates", "find_parameters"]
 
@@ -121,6 +121,7 @@ def find_candidates(
     noise: float | None = None,
     n_neighbors: int = 24,
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
+    starts: tuple[tuple[float, float], ...] = STARTS,
 ) -> list[Found]:
     """The parameters of each ν that `find_parameters` compares, before it polishes the best.
 
@@ -130,13 +131,15 @@ def find_candidates(
     ----------
     locations, noise, n_neighbors, smoothness
         As in `find_parameters`.
+    starts : tuple of (float, float)
+        Where to climb from; see `Units.starts`.
 
     Returns
     -------
     list of Found
         The one of the largest evidence first.
     """
-    search = _Search.of(locations, None, noise, None, n_neighbors, smoothness, False)
+    search = _Search.of(locations, None, noise, None, n_neighbors, smoothness, False, starts)
     return [search.found(candidate) for candidate in reversed(search.compared())]
 
 
@@ -189,6 +192,7 @@ class _Search:
         n_neighbors: int,
         smoothness: tuple[float, ...],
         verbose: bool,
+        starts_from: tuple[tuple[float, float], ...] = STARTS,
     ) -> "_Search":
         head = locations.head(BASE_ROWS if features is None else len(features))
         given = None if kernel is None else of_kernel(kernel)
@@ -198,7 +202,8 @@ class _Search:
         free = np.full(units.n_groups + 2, given is None)
         free[-2:] = noise is None, features is not None
         if given is None:
-            correlations, starts = [_FAMILIES[nu] for nu in smoothness], units.starts(noise)
+            correlations = [_FAMILIES[nu] for nu in smoothness]
+            starts = units.starts(noise, starts_from)
         else:
             start = log_noise(NOISE_START if noise is None else noise)
             correlations, starts = [given], [Parameters(np.zeros(units.n_groups), start)]

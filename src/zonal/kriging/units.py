@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,10 @@ from .._typing import Array, FloatArray
 from .correlation import Correlation
 from .sample import Parameters
 
-__all__ = ["Units", "column_groups", "log_noise"]
+__all__ = ["STARTS", "Units", "column_groups", "log_noise", "share_of"]
 
-# Length scales to start from, in units of the distance between two random rows, and noise. From
-# little noise a climb takes much noise for a process of no range, and stays there.
+#: Length scales to start from, in units of the distance between two random rows, and noise. From
+#: little noise a climb takes much noise for a process of no range, and stays there.
 STARTS = ((0.5, 0.1), (0.05, 0.1), (0.5, 10.0))
 
 
@@ -85,17 +86,42 @@ class Units:
         spread = np.sqrt(np.bincount(groups, numbers.var(axis=0)) / counts)[groups]
         return cls(center, np.where(spread > 0, spread, 1.0), groups, len(counts))
 
-    def starts(self, noise: float | None) -> list[Parameters]:
-        """Parameters to climb from, with the noise if it is given."""
+    def starts(
+        self, noise: float | None, given: tuple[tuple[float, float], ...] = STARTS
+    ) -> list[Parameters]:
+        """Parameters to climb from, with the noise if it is given.
+
+        Parameters
+        ----------
+        noise : float or None
+        given : tuple of (float, float)
+            Length scales in units of the distance between two random rows, and noise.
+        """
         size = math.sqrt(2 * len(self.groups))
         if noise is None:
-            pairs = list(STARTS)
+            pairs = list(given)
         else:
-            pairs = [(share, noise) for share in dict.fromkeys(share for share, _ in STARTS)]
+            pairs = [(share, noise) for share in dict.fromkeys(share for share, _ in given)]
         return [
             Parameters(np.full(self.n_groups, math.log(size * share)), log_noise(start))
             for share, start in pairs
         ]
+
+
+def share_of(length_scale: Any, rows: Array) -> float:
+    """The mean length scale in units of the distance between two random rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.kriging.units import share_of
+    >>> round(share_of([1.0, 4.0], np.array([[-1.0, -4.0], [1.0, 4.0]])), 3)
+    0.5
+    """
+    spread = np.asarray(rows, np.float64).std(axis=0)
+    scales = np.broadcast_to(np.asarray(length_scale, np.float64), spread.shape)
+    relative = np.log(scales[spread > 0] / spread[spread > 0])
+    return float(np.exp(relative.mean()) / math.sqrt(2 * len(spread))) if len(relative) else 1.0
 
 
 def log_noise(noise: float) -> float:

@@ -1,9 +1,12 @@
 """Classification by kernel ridge regression on the class indicators."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
 
 from .._typing import Array
 from ..moments import Moments
@@ -29,6 +32,9 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     features, alpha, alphas, cv, fit_intercept, local, encoder, budget, random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
+        of n rows, as scikit-learn has it; of a stream, by its sample.
 
     Attributes
     ----------
@@ -55,6 +61,35 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     >>> bool(model.score(X, y) > 0.95)
     True
     """
+
+    def __init__(
+        self,
+        features: Any = "auto",
+        alpha: float | str = "cv",
+        *,
+        alphas: npt.ArrayLike | None = None,
+        cv: Any = 2,
+        fit_intercept: bool = True,
+        local: Any = "auto",
+        encoder: Any = "auto",
+        class_weight: Any = None,
+        budget: int = 1024,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            features,
+            alpha,
+            alphas=alphas,
+            cv=cv,
+            fit_intercept=fit_intercept,
+            local=local,
+            encoder=encoder,
+            budget=budget,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
 
     def fit(
         self,
@@ -172,6 +207,18 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     def _targets(self, y: Any, n_rows: int) -> Array:
         """Return the indicators of the classes: [n, n_classes]."""
         return (y[:, None] == self.classes_).astype(np.int8)
+
+    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
+        block = super()._checked(block, first=first, numbers=numbers)
+        if self.class_weight is None:
+            return block
+        counting = slice(None) if block.weight is None else block.weight > 0
+        if first:
+            classes = np.unique(block.y[counting])
+            factors = compute_class_weight(self.class_weight, classes=classes, y=block.y[counting])
+            self._class_factors_ = dict(zip(classes.tolist(), factors.tolist(), strict=True))
+        factor = np.array([self._class_factors_.get(label, 1.0) for label in block.y.tolist()])
+        return replace(block, weight=factor if block.weight is None else block.weight * factor)
 
     def _check_y(self, y: Any) -> Array:
         return check_labels(y, type(self).__name__)

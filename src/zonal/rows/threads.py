@@ -1,10 +1,11 @@
 """Walking over the rows in blocks, on all cores."""
 
 import itertools
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -140,14 +141,26 @@ def ordered_map(
     if n_threads == 1 or len(ahead) < 2:
         yield from map(function, itertools.chain(ahead, items))
         return
-    with (
-        _single_threaded_blas,
-        ThreadPoolExecutor(n_threads, initializer=numba.set_num_threads, initargs=(1,)) as pool,
-    ):
-        pending: deque[Future[Any]] = deque()
-        for item in itertools.chain(ahead, items):
-            pending.append(pool.submit(function, item))
-            while pending and (len(pending) > n_threads or pending[0].done()):
+    pool = _pool(n_threads, os.getpid())
+    pending: deque[Future[Any]] = deque()
+    with _single_threaded_blas:
+        try:
+            for item in itertools.chain(ahead, items):
+                pending.append(pool.submit(function, item))
+                while pending and (len(pending) > n_threads or pending[0].done()):
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        finally:  # after an error, or if nobody asks for more results
+            for future in pending:
+                future.cancel()
+            wait(pending)
+
+
+@lru_cache(maxsize=8)
+def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
+    """Return the threads of this process, which are started once: that takes a millisecond each.
+
+    A forked child has none of its parent's threads, and so starts its own.
+    """
+    return ThreadPoolExecutor(n_threads, "zonal", initializer=numba.set_num_threads, initargs=(1,))

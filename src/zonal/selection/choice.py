@@ -29,6 +29,11 @@ __all__ = ["LocalOptions", "Model", "select_model"]
 MAX_QUERIES = 3_000
 # Features alone are given up where a local part has less than this share of their error.
 HOPELESS = 0.7
+# A local part with less than this share of the error that narrow features have on half the pilot
+# leaves nothing for wider ones to find, nor for a metric that is learnt from them.
+FAR_AHEAD = 0.35
+# Features of a shorter range are not tried beside a local part if this factor is lost with longer.
+HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
 # Neighbours that are tried for predictions into gaps.
@@ -171,28 +176,36 @@ class _Chooser:
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
-        scouts = search.scout()
+        first = search.first_round()
         alone = self._alone(self.trials, None)
-        metric = search.learn_metric(self.y)
-        mapped = self.trials.mapped(metric)
-        locals_ = [alone] if metric is None else [alone, self._alone(mapped, metric)]
-        best_local = min(locals_, key=lambda one: one.trial.error)
-        trials = self.trials if best_local.metric is None else mapped
-        contenders = []
+        locals_, scouts, metric = [alone], [], None
+        if self.local.required or self._of_mean(alone) > FAR_AHEAD * search.of_mean(first[0][1], 2):
+            scouts = search.second_round(first)
+            metric = search.learn_metric(self.y)
+        if metric is not None:
+            locals_.append(self._alone(self.trials.mapped(metric), metric, alone.trial.found))
+        best_local = min(locals_, key=_error)
         features = None
-        if not self.local.required and best_local.trial.error > HOPELESS * scouts[0][1]:
+        far = scouts and self._of_mean(best_local) <= HOPELESS * search.of_mean(scouts[0][1])
+        if scouts and not far and not self.local.required:
             features = self._searched(scouts, metric)
-            contenders.append(features)
-        contenders += locals_
-        contenders += self._beside(best_local, trials, features)
-        return self._build(self._final(contenders))
+        contenders = locals_ if features is None else [features, *locals_]
+        return self._build(self._final([*contenders, *self._beside(best_local, features)]))
 
-    def _alone(self, trials: Trials, metric: Any) -> _Contender:
+    def _alone(self, trials: Trials, metric: Any, like: Found | None = None) -> _Contender:
         """Try the local part alone."""
-        trial = trials.alone(self.local.kernel, self.local.noise, self.gaps)
+        trial = trials.alone(self.local.kernel, self.local.noise, self.gaps, like)
         found = _Contender(trial, metric)
         self._record(found)
         return found
+
+    def _of_mean(self, contender: _Contender) -> float:
+        """Return the error of a contender in units of that of the mean.
+
+        In these units errors on different rows can be compared: with heavy tails, a few rows make
+        all of the error.
+        """
+        return contender.trial.error / self.trials.spread()
 
     def _searched(self, scouts: list[tuple[Candidate, float]], metric: Any) -> _Contender:
         """Finish the search for features, and judge the best like the others."""
@@ -207,25 +220,34 @@ class _Chooser:
         self._record(found)
         return found
 
-    def _beside(
-        self, local: _Contender, trials: Trials, features: _Contender | None
-    ) -> list[_Contender]:
-        """Try features beside the local part: those found, and a few of long range."""
-        assert local.trial.found is not None
-        maps: list[tuple[Any, str, Candidate | None]] = []
+    def _beside(self, local: _Contender, features: _Contender | None) -> list[_Contender]:
+        """Try features beside the local part: those found, and a few of long range.
+
+        A shorter range is not tried where a longer one does harm.
+        """
+        found = []
         if features is not None and (features.metric is None) == (local.metric is None):
-            maps.append((features.features, features.name, features.candidate))
-        name = scout_for(trials.rows.shape[1], LONG_COLUMNS, sparse=False)
+            found.append(self._joint(local, features.features, features.name, features.candidate))
+        n_columns = self.trials.mapped(local.metric).rows.shape[1]
+        name = scout_for(n_columns, LONG_COLUMNS, sparse=False)
         for width in LONG_WIDTHS:
             candidate = Candidate(LONG_FAMILY, width, name, metric=local.metric is not None)
             map_ = self.search.fitted_in(candidate, LONG_COLUMNS, local.metric)
-            maps.append((map_, name, candidate))
-        found = []
-        for map_, name, origin in maps:
-            n_columns = len(map_.get_feature_names_out())
-            trial = trials.beside(map_.transform, n_columns, local.trial.found)
-            found.append(_Contender(trial, local.metric, map_, name, origin))
-            self._record(found[-1])
+            found.append(self._joint(local, map_, name, candidate))
+            if _error(found[-1]) > HARM * _error(local):
+                break
+        return found
+
+    def _joint(
+        self, local: _Contender, map_: Any, name: str, origin: Candidate | None
+    ) -> _Contender:
+        """Try a fitted feature map beside the local part."""
+        assert local.trial.found is not None
+        n_columns = len(map_.get_feature_names_out())
+        trials = self.trials.mapped(local.metric)
+        trial = trials.beside(map_.transform, n_columns, local.trial.found)
+        found = _Contender(trial, local.metric, map_, name, origin)
+        self._record(found)
         return found
 
     def _final(self, contenders: list[_Contender]) -> _Contender:
@@ -294,6 +316,10 @@ class _Chooser:
         last = [i for i, record in enumerate(self.search.records) if record["round"] == 6]
         place = min(last, key=lambda i: abs(errors[i] - best.trial.error))
         self.search.records[place]["chosen"] = True
+
+
+def _error(contender: _Contender) -> float:
+    return contender.trial.error
 
 
 def _words(found: Found) -> str:

@@ -66,6 +66,12 @@ class Pilot:
             return hashed_folds(0, n_pilot, 3)
         return np.where(self.held_out, 2, hashed_folds(0, n_pilot, 2))
 
+    def spread(self) -> float:
+        """Return the squared error of the mean on the rows that errors are measured on."""
+        held_out = self.folds == 2
+        squares = np.square(self.targets[held_out] - self.targets[~held_out].mean(axis=0))
+        return float(np.average(squares.mean(axis=1), weights=self.weights[held_out]))
+
     def error(self, features: Any, extrapolate: bool) -> float:
         """Return the squared error that ridge regression on features would have on new rows.
 

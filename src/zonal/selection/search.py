@@ -131,6 +131,10 @@ class Search:
 
     def scout(self) -> list[tuple[Candidate, float]]:
         """Compare kernels on one cheap map, in two rounds; return the best three."""
+        return self.second_round(self.first_round())
+
+    def first_round(self) -> list[tuple[Candidate, float]]:
+        """Compare all kernels on few columns and half of the pilot; return them, the best first."""
         n_pilot = self.pilot.rows.shape[0]
         scout = scout_for(self.dim, self.n_components, is_sparse(self.pilot.rows))
         first = [Candidate(family, width, scout) for family in FAMILIES for width in WIDTHS]
@@ -142,12 +146,20 @@ class Search:
                 for rest_width in (2.0, 0.7, 0.25)
             ]
         quarter = max(self.n_components // 4, 16)
-        survivors = self._best(first, 1, quarter, n_pilot // 2)[: SURVIVORS[0]]
+        return self._best(first, 1, quarter, n_pilot // 2)
+
+    def second_round(self, first: list[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
+        """Compare the best kernels on more columns and the whole pilot; return the best three."""
+        survivors = first[: SURVIVORS[0]]
         # A narrow kernel needs many columns to be of use: they get a second chance.
         narrower = {replace(c, width=c.width / 2) for c, _ in survivors[:2]}
         second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
         half = max(self.n_components // 2, 16)
-        return self._best(second, 2, half, n_pilot)[: SURVIVORS[1]]
+        return self._best(second, 2, half, self.pilot.rows.shape[0])[: SURVIVORS[1]]
+
+    def of_mean(self, error: float, share: int = 1) -> float:
+        """Return an error on the pilot, or on a share of it, in units of that of the mean."""
+        return error / self.pilot.part(self.pilot.rows.shape[0] // share).spread()
 
     def on_maps(self, survivors: list[tuple[Candidate, float]]) -> tuple[Candidate, float]:
         """Try the best kernels on every map, at full width; return the best of all."""

@@ -19,6 +19,7 @@ from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_candidates, find_parameters
+from ..kriging.units import share_of
 from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
@@ -30,6 +31,10 @@ __all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
 JUDGED_ROWS, ROWS_A_COLUMN = 20_000, 8
+# Without features they find nothing but the mean and the scale.
+MEAN_ROWS = 4_000
+# A climb starts from at least so much noise.
+LEAST_NOISE = 1e-3
 # Rows whose parameters are tried for predictions into gaps, where neighbours are far.
 FEWER_ROWS = 1_000, 4_000
 #: Neighbours in the fit of a model that was chosen, where predictions may use more.
@@ -122,21 +127,34 @@ class Trials:
         n_neighbors: int = 32,
     ) -> None:
         self.rows, self.targets, self.weights = rows, targets, weights
+        self.plain = rows
         self.splits, self.n_neighbors = splits, n_neighbors
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
+        self._mapped: dict[int, Trials] = {}
 
-    def alone(self, kernel: Any = None, noise: float | None = None, gaps: bool = False) -> Trial:
+    def alone(
+        self,
+        kernel: Any = None,
+        noise: float | None = None,
+        gaps: bool = False,
+        like: Found | None = None,
+    ) -> Trial:
         """Try the local part alone.
 
         The evidence finds the parameters of each kernel; the held-out rows choose the kernel. For
         predictions into gaps, parameters that belong to fewer rows, and so to longer distances,
-        compete too.
+        compete too. What was found for the same rows in other columns, `like`, saves most of the
+        search.
         """
         start = time.perf_counter()
         locations = self.locations(0)
         if kernel is not None:
             candidates = [find_parameters(locations, kernel, noise)]
+        elif like is not None:
+            begin = self.share(like), max(like.noise, LEAST_NOISE)
+            nu = (like.kernel.nu,)
+            candidates = find_candidates(locations, noise, smoothness=nu, starts=(begin,))
         else:
             candidates = find_candidates(locations, noise)
             for size in FEWER_ROWS if gaps else ():
@@ -161,14 +179,26 @@ class Trials:
         losses = self.losses(found, features, n_columns)
         return Trial(losses, time.perf_counter() - begin, found)
 
+    def spread(self) -> float:
+        """Return the squared error of the mean on the queries."""
+        means = ((split, self.targets[split.train].mean(axis=0)) for split in self.splits)
+        return float(np.concatenate([self._squares(*one) for one in means]).mean())
+
+    def share(self, found: Found) -> float:
+        """Return the length scale of a kernel of other columns of these rows, as a share."""
+        return share_of(found.kernel.length_scale, self.plain)
+
     def mapped(self, metric: Any) -> "Trials":
         """Return the same trials in the columns of a learned metric; None: these."""
         if metric is None:
             return self
-        rows = metric.transform(self.rows)
-        other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
-        other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
-        return other
+        if id(metric) not in self._mapped:
+            rows = metric.transform(self.rows)
+            other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
+            other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
+            other.plain = self.rows
+            self._mapped[id(metric)] = other
+        return self._mapped[id(metric)]
 
     def locations(self, split: int) -> Locations:
         """Return the distinct training rows of a split, in random order."""
@@ -196,7 +226,8 @@ class Trials:
                 found.noise,
                 n_neighbors or self.n_neighbors,
             )
-            n_judged = min(len(locations), max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns))
+            wanted = max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns) if n_columns else MEAN_ROWS
+            n_judged = min(len(locations), wanted)
             judged = np.linspace(0, len(locations) - 1, n_judged).astype(np.int32)
             joint = fit_joint(
                 locations, process, features, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged

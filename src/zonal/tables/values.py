@@ -11,6 +11,7 @@ from .errors import Advice, TableError, not_numbers
 from .table import Table
 
 __all__ = [
+    "cast",
     "check_complete",
     "classes",
     "dtype_of",
@@ -116,11 +117,11 @@ def holds_numbers(column: Any) -> bool:
     Numbers with decimal commas count: they are meant as numbers, and `numbers` refuses them.
     """
     text = tidy(column)
-    if _cast(text) is not None:
+    if cast(text) is not None:
         return True
     pc = arrow().compute
     with_points = pc.replace_substring_regex(text, f"^{DECIMAL_COMMA}$", "0")
-    return _cast(with_points) is not None
+    return cast(with_points) is not None
 
 
 def classes(column: Any) -> tuple[Any, Array]:
@@ -154,10 +155,10 @@ def _as_numbers(table: Table, name: str, column: Any, first_row: int, advice: Ad
 
 
 def _text_as_numbers(table: Table, name: str, column: Any, first_row: int, advice: Advice) -> Array:
-    found = _cast(column)
+    found = cast(column)
     if found is None:  # spaces around a number, perhaps
         column = tidy(column)
-        found = _cast(column)
+        found = cast(column)
     if found is None:
         row = _first_text(column)
         raise _not_a_number(table, name, first_row + row, column[row].as_py(), advice)
@@ -174,7 +175,7 @@ def _not_a_number(table: Table, name: str, row: int, value: str, advice: Advice)
     )
 
 
-def _cast(text: Any) -> Any:
+def cast(text: Any) -> Any:
     """Return text as numbers, or None if some of it is not a number."""
     pa = arrow()
     try:
@@ -188,7 +189,7 @@ def _first_text(text: Any) -> int:
     low, high = 0, len(text)  # all rows below `low` are numbers, some row below `high` is not
     while high - low > 1:
         middle = (low + high) // 2
-        if _cast(text.slice(low, middle - low)) is not None:
+        if cast(text.slice(low, middle - low)) is not None:
             low = middle
         else:
             high = middle

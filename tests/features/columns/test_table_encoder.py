@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import zonal
 from zonal.features.columns.table.monotone import NormalScores
 from zonal.features.columns.table.numbers import edge_factor
-from zonal.features.columns.table.text import as_numbers, meaning
+from zonal.tables.text import as_numbers, meaning
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -249,8 +249,8 @@ def test_categorical_numeric_and_ignore():
     rows, encoder = encoded(frame, categorical=["code"], ignore=["y"])
     assert list(rows)[:3] == ["code_1", "code_2", "code_3"]
     assert encoder.columns_[2]["note"] == "as asked for"
-    with pytest.raises(ValueError, match=r"'x' holds numbers, but row 2 .* holds 'b'"):
-        encoded(frame, numeric=["x"])
+    rows, _ = encoded(frame, numeric=["x"])
+    assert list(rows)[1:3] == ["x", "x_missing"]  # what is no number is missing
     with pytest.raises(ValueError, match=r"'z', which is not a column"):
         encoded(frame, ignore=["z"])
     with pytest.raises(ValueError, match="both in categorical and in numeric"):
@@ -264,13 +264,20 @@ def test_new_rows_with_words_gaps_and_mistakes(table, target):
     new.loc[:, "when"] = pd.NaT
     assert np.isfinite(encoder.transform(new)).all()
     new["size"] = [1.0, np.inf, 2.0]
-    with pytest.raises(ValueError, match=r"Row 1 .* of column 'size' holds inf"):
+    with pytest.raises(ValueError, match=r"'size' holds finite numbers, but row 1 .* holds .*inf"):
         encoder.transform(new)
     new["size"] = ["1", "2", "large"]
     with pytest.raises(ValueError, match=r"'size' holds numbers, but row 2 .* holds 'large'"):
         encoder.transform(new)
     with pytest.raises(TypeError, match="must be a string or a number"):
         zonal.TableEncoder().fit(pd.DataFrame({"a": [{}, {}]}))
+
+
+def test_mistakes_in_all_columns_come_together():
+    numbers = [str(number) for number in range(200)]
+    frame = pd.DataFrame({"a": [*numbers, "oops"], "b": [*numbers, "inf"], "c": range(201)})
+    with pytest.raises(ValueError, match=r"(?s)'a' holds numbers, but row 200.*'b' holds finite"):
+        zonal.TableEncoder().fit(frame)
 
 
 def test_a_copy_of_the_target_is_named(table, target):

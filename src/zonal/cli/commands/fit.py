@@ -9,9 +9,12 @@ from ...evaluation import Split
 from ...learners import KernelRidge, KernelRidgeClassifier
 from ...persistence import save
 from ...tables import open_table
+from ...tables.frames import FrameStream
 from .. import options as opt
-from ..columns import encoder, picked
+from ..columns import encoder, picked, table_encoder
 from ..console import Screen
+from ..errors import CommandError
+from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
 from ..processes import Engine, check_engine, rows_of
@@ -47,8 +50,18 @@ def fit(
             "--classify", help="The target is a class, not a number.", rich_help_panel=opt.TABLE
         ),
     ] = False,
+    balanced: Annotated[
+        bool,
+        typer.Option(
+            "--balanced",
+            help="Weigh classes so that all count alike (class_weight='balanced').",
+            rich_help_panel=opt.TABLE,
+        ),
+    ] = False,
     inputs: opt.Input = None,
     ignore: opt.Ignore = None,
+    categorical: opt.Categorical = None,
+    numeric: opt.Numeric = None,
     lat: opt.Lat = None,
     lon: opt.Lon = None,
     drop_missing: opt.DropMissing = False,
@@ -96,10 +109,11 @@ def fit(
 ) -> None:
     """Fit a kernel model to a table; save it and a report.
 
-    Columns are put on a common scale, the regularisation is chosen by cross-validation, and the
-    model is judged on rows that it has not seen. DATA is read block by block, several times, and
-    may be larger than memory (but for NPZ). The result depends neither on blocks nor on workers,
-    up to rounding.
+    Columns may be numbers, words or dates, with gaps; what was done with each is shown. They are
+    put on a common scale, the regularisation is chosen by cross-validation, and the model is
+    judged on rows that it has not seen. Rows without a target are left out. DATA is read block by
+    block, several times, and may be larger than memory (but for NPZ). The result depends neither
+    on blocks nor on workers, up to rounding.
 
     For example:
 
@@ -117,6 +131,10 @@ def fit(
             "Neither --out nor --report is given: the result is shown, and nothing is kept."
         )
     check_engine(engine, scheduler, workers)
+    if balanced and not classify:
+        raise CommandError("--balanced is for classes: add --classify.")
+    if engine is Engine.DASK and (categorical or numeric):
+        raise CommandError("--categorical and --numeric are for --engine local.")
     with outputs(out, report, force=force) as (model_path, report_path):
         table = open_table(data)
         columns = picked(
@@ -129,6 +147,8 @@ def fit(
             lat=lat,
             lon=lon,
         )
+        kinds = Kinds(tuple(categorical or ()), tuple(numeric or ()))
+        survey = look_at(columns, kinds, screen) if engine is Engine.LOCAL else None
         learner = (KernelRidgeClassifier if classify else KernelRidge)(
             chosen,
             regularisation,
@@ -136,11 +156,18 @@ def fit(
             budget=components,
             random_state=seed,
         )
-        scaling = encoder(columns.inputs, lat, lon, automatic=features == "auto")
+        if balanced:
+            learner.set_params(class_weight="balanced")
+        if survey is None:
+            scaling = encoder(columns.inputs, lat, lon, automatic=features == "auto")
+        else:
+            scaling = None
+            learner.set_params(encoder=table_encoder(kinds, lat, lon))
         model = model_of(scaling, learner, columns.inputs, target)
         where = (columns.inputs.index(lat), columns.inputs.index(lon)) if lat and lon else None
         split = Split(test_fraction, seed)
-        with rows_of(columns, split, engine, scheduler, workers, screen) as rows:
+        given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
+        with rows_of(given, split, engine, scheduler, workers, screen) as rows:
             result, sample = fit_and_test(model, rows, screen, where)
         result = {"data": str(data), **result}
         if report is not None:

@@ -1,10 +1,10 @@
 """``zonal predict``: predictions for a table, batch by batch."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from sklearn.base import is_regressor
+from sklearn.base import is_classifier, is_regressor
 
 from ..._typing import Array
 from ...tables import open_table
@@ -40,6 +40,12 @@ def predict(
             "noise of observations).",
         ),
     ] = False,
+    proba: Annotated[
+        bool,
+        typer.Option(
+            "--proba", help="Add a column with the probability of each class: probability_CLASS."
+        ),
+    ] = False,
     keep: opt.Keep = None,
     drop_missing: Annotated[
         bool,
@@ -55,7 +61,8 @@ def predict(
     """Predict the rows of a table with a saved model.
 
     DATA is read, predicted and written in batches, so that it may be larger than memory. The output
-    has the column `prediction`.
+    has the column `prediction`. Words that the fit has not seen and gaps are predicted too, if the
+    table of the fit had words or gaps.
 
     For example:
 
@@ -68,8 +75,17 @@ def predict(
         if std and not is_regressor(fitted):
             name = type(fitted[-1]).__name__
             raise CommandError(f"--std needs a regression model; this one is a {name}.")
+        if proba and not is_classifier(fitted):
+            name = type(fitted[-1]).__name__
+            raise CommandError(f"--proba needs a model of classes; this one is a {name}.")
+        learner = fitted[-1]
+        encoder = getattr(learner, "encoder_", None)
 
-        def columns(X: Array) -> dict[str, Array]:
+        def columns(X: Any) -> dict[str, Array]:
+            if proba:
+                names = (f"probability_{label}" for label in learner.classes_)
+                chances = dict(zip(names, fitted.predict_proba(X).T, strict=True))
+                return {"prediction": fitted.predict(X), **chances}
             if not std:
                 return {"prediction": fitted.predict(X)}
             prediction, deviation = fitted.predict(X, return_std=True)
@@ -84,6 +100,7 @@ def predict(
                 keep or [],
                 columns,
                 advance,
+                kinds=None if encoder is None else encoder.kinds_,
                 drop_missing=drop_missing,
             )
     screen.note(f"{n_rows:,} predictions: {out}")

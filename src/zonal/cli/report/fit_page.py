@@ -31,12 +31,25 @@ NAMES = {
 }
 
 
+COLUMNS = ("column", "kind", "encoding", "note")
+# Columns whose treatment fits on a screen.
+MOST_COLUMNS = 40
+
+
 def _quality_rows(result: dict[str, Any]) -> list[list[Any]]:
     return [
         [name, result["test"].get(key), result["train"].get(key)]
         for key, name in NAMES.items()
         if key in result["train"]
     ]
+
+
+def _column_rows(result: dict[str, Any], most: int | None = None) -> list[list[str]]:
+    """Return what was done with each column, at most so many."""
+    rows = [[record[name] for name in COLUMNS] for record in result["columns"]]
+    if most is None or len(rows) <= most:
+        return rows
+    return [*rows[:most], [f"and {len(rows) - most} more", "", "", ""]]
 
 
 def show_fit(screen: Screen, result: dict[str, Any]) -> None:
@@ -46,6 +59,8 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
         ("", f"test ({result['rows_test']:,} rows)", "training"),
         _quality_rows(result),
     )
+    if result["columns"]:
+        screen.table("Columns", COLUMNS, _column_rows(result, MOST_COLUMNS))
     screen.table("Selected", ("", ""), result["selected"].items())
     screen.table("Seconds", ("", ""), screen.seconds.items())
 
@@ -133,8 +148,10 @@ def _draw_map(page: Report, learner: Any, mapped: dict[str, Array], target: str)
     page.figures("Map", drawings, f"{len(truth):,} rows, those of training included.")
 
 
-def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Array) -> None:
+def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Any) -> None:
     learner = model[-1]
+    if result["columns"]:
+        page.table("Columns", COLUMNS, _column_rows(result), "What was done with each.")
     page.table("Selected, and why", ("what", "value", "why"), choices(learner))
     header, candidates = tried(learner)
     if candidates:

@@ -22,7 +22,7 @@ from .metric.targets import standard_targets
 from .table.building import Builder, find_place
 from .table.cells import Cells, columns_of, is_frame
 from .table.numbers import PlacePart
-from .table.reader import Reader
+from .table.reader import CellError, Reader
 from .table.words import FOLDS, MeanPart
 
 __all__ = ["TableEncoder"]
@@ -53,7 +53,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     categorical, numeric, ignore : sequences of str, default=()
-        Columns that are words or numbers whatever they look like, or that are left out.
+        Columns that are words or numbers whatever they look like (what is no number is missing
+        then), or that are left out.
     numbers : {"auto", "plain", "normal"}, default="auto"
         Whether numbers are mapped to normal scores. ``"auto"``: none, all or the skewed ones,
         whatever a kernel regression on held-out rows does best with; plain without y.
@@ -205,6 +206,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(found, dtype=object)
 
     @property
+    def kinds_(self) -> dict[str, str]:
+        """What each column that is read holds: ``"number"``, ``"date"`` or ``"word"``."""
+        return {name: reader.kind for name, reader in self._readers.items()}
+
+    @property
     def groups_(self) -> list[str]:
         """The column of the table that each column of the output comes from."""
         return [column for column, part in self._parts.items() for _ in part.names]
@@ -251,12 +257,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if y is not None:
             check_consistent_length(empty, y)
             targets = standard_targets(y, weights, self.task)
-        self._readers = {
-            name: Reader.of(name, column, name in self.categorical, name in self.numeric)
-            for name, column in cells.items()
-            if name not in self.ignore
-        }
-        values = {name: reader.read(cells[name]) for name, reader in self._readers.items()}
+        self._readers, values = self._read(cells)
         named = hasattr(self, "feature_names_in_")
         self._place = find_place(values, self.latitude, self.longitude, named)
         builder = Builder(
@@ -276,6 +277,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column is left to learn from (n_samples={len(empty)}). {reasons}."
             )
         self.columns_ = [self._record(name, builder.notes.get(name, "")) for name in cells]
+
+    def _read(self, cells: dict[str, Cells]) -> tuple[dict[str, Reader], dict[str, Array]]:
+        """Decide how columns are read, and read them; all mistakes come in one message."""
+        readers: dict[str, Reader] = {}
+        values: dict[str, Array] = {}
+        mistakes: list[CellError] = []
+        for name, column in cells.items():
+            if name in self.ignore:
+                continue
+            try:
+                reader = Reader.of(name, column, name in self.categorical, name in self.numeric)
+                readers[name], values[name] = reader, reader.read(column)
+            except CellError as error:
+                mistakes.append(error)
+        if len(mistakes) == 1:
+            raise mistakes[0]
+        if mistakes:
+            raise ValueError("\n".join(map(str, mistakes)))
+        return readers, values
 
     def _check_parameters(self, names: list[str]) -> None:
         owner = type(self).__name__

@@ -1,15 +1,41 @@
 """How a column is read, decided once: as numbers, dates, levels in order, or words."""
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...._typing import Array
+from ....tables.text import TextFormat, as_dates, as_numbers, meaning, odd_words
 from .cells import Cells, as_text
-from .text import TextFormat, as_dates, as_numbers, meaning
 
-__all__ = ["Reader"]
+__all__ = ["CellError", "Reader"]
+
+
+class CellError(ValueError):
+    """A cell holds what its column does not.
+
+    Attributes
+    ----------
+    column : str
+    row : int
+        Counted from 0.
+    value : object
+    count : int
+        How many such cells there are.
+    kind : str
+        What the column holds.
+    """
+
+    def __init__(self, column: str, values: Array, wrong: Array, kind: str) -> None:
+        self.column, self.kind = column, kind
+        self.row, self.count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
+        self.value = values[self.row]
+        super().__init__(
+            f"Column {column!r} holds {kind}, but row {self.row} (counted from 0) holds "
+            f"{self.value!r} ({self.count:,} such cells). Correct it, or name the column in "
+            "numeric=[...] (what is no number is missing then), categorical=[...] or ignore=[...]."
+        )
 
 
 @dataclass(frozen=True)
@@ -24,15 +50,20 @@ class Reader:
         How numbers are written, where they are text; see `meaning`.
     order : tuple of str
         The levels of an ordered categorical, which are numbers then: 0 for the first.
+    lenient : bool
+        Whether what is no number is a gap, and not an error.
     """
 
     name: str
     kind: str
     form: TextFormat = "plain"
     order: tuple[str, ...] = ()
+    lenient: bool = False
 
     @classmethod
-    def of(cls, name: str, cells: Cells, categorical: bool = False, numeric: bool = False) -> Any:
+    def of(
+        cls, name: str, cells: Cells, categorical: bool = False, numeric: bool = False
+    ) -> "Reader":
         """Decide how a column is read; some are told what they are."""
         if categorical:
             return cls(name, "word")
@@ -40,11 +71,16 @@ class Reader:
             return cls(name, "number", order=cells.order)
         if cells.kind != "text":
             return cls(name, cells.kind)
-        form = meaning({word for word in cells.values if word is not None})
-        if form in ("words", "date"):
-            kind = "number" if numeric else ("word" if form == "words" else form)
-            return cls(name, kind, "plain")
-        return cls(name, "number", form)
+        counts = Counter(word for word in cells.values if word is not None)
+        odd = odd_words(counts)
+        form = meaning(word for word in counts if word not in odd)
+        if numeric:
+            return cls(name, "number", "plain" if form in ("words", "date") else form, lenient=True)
+        if form not in ("words", "date") and odd:
+            raise CellError(name, cells.values, np.isin(cells.values, odd), "numbers")
+        return cls(
+            name, "word" if form == "words" else "date" if form == "date" else "number", form
+        )
 
     def read(self, cells: Cells) -> Array:
         """Return numbers, dates or words; what is neither is an error that names row and column."""
@@ -62,17 +98,11 @@ class Reader:
             wrong = ~(np.isnat(values) if cells.kind == "date" else np.isnan(values))
             empty = np.full(len(values), np.nan)
             values = empty if self.kind == "number" else empty.astype("datetime64[us]")
+        if self.lenient:
+            return np.where(np.isinf(values), np.nan, values)
+        if self.kind == "number":
+            wrong = wrong | np.isinf(values)
         if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"Column {self.name!r} holds {'numbers' if self.kind == 'number' else 'dates'}, but"
-                f" row {row} (counted from 0) holds {cells.values[row]!r}. Correct it, or name the "
-                "column in categorical=[...] (or ignore=[...]) and fit again."
-            )
-        if self.kind == "number" and np.isinf(values).any():
-            row = int(np.argmax(np.isinf(values)))
-            raise ValueError(
-                f"Row {row} (counted from 0) of column {self.name!r} holds {values[row]}: numbers "
-                "must be finite, or missing. Correct it, or leave the cell empty."
-            )
+            kind = "finite numbers" if np.isinf(values[wrong]).any() else f"{self.kind}s"
+            raise CellError(self.name, cells.values, wrong, kind)
         return values

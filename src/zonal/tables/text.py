@@ -1,13 +1,13 @@
 """Text that means numbers or dates, as people write them: 4,733 and 1.234,5 and 2013-01-31."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from ...._typing import Array
+from .._typing import Array
 
-__all__ = ["GAPS", "TextFormat", "as_dates", "as_numbers", "meaning"]
+__all__ = ["GAPS", "TextFormat", "as_dates", "as_numbers", "meaning", "odd_words"]
 
 #: What stands for an empty cell in a column whose other cells are numbers or dates.
 GAPS = frozenset(
@@ -20,6 +20,9 @@ INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 COMMA = re.compile(r"[+-]?(\d+|\d{1,3}([. ]\d{3})+)(,\d+)?([eE][+-]?\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?(Z|[+-]00:?00)?")
+
+# A column with at most this share of other words is one of numbers with mistakes in it.
+MISTAKES = 0.02
 
 #: What a column of text means: "plain" or "thousands" or "comma" numbers, a "date", or "words".
 TextFormat = str
@@ -36,7 +39,7 @@ def meaning(levels: Iterable[str]) -> TextFormat:
 
     Examples
     --------
-    >>> from zonal.features.columns.table.text import meaning
+    >>> from zonal.tables.text import meaning
     >>> meaning(["326", "4,733"]), meaning(["4,733", "0,5"]), meaning(["E", "326"])
     ('thousands', 'comma', 'words')
     """
@@ -56,6 +59,27 @@ def meaning(levels: Iterable[str]) -> TextFormat:
     return "date" if all_are(DATE) and _are_dates(known) else "words"
 
 
+def odd_words(counts: Mapping[str, int]) -> list[str]:
+    """Return the words in a column of numbers that are none, if it is one: at most 2 % of cells.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How often each text occurs.
+
+    Examples
+    --------
+    >>> from zonal.tables.text import odd_words
+    >>> odd_words({"1": 60, "2.5": 60, "five": 1}), odd_words({"1": 60, "five": 60})
+    (['five'], [])
+    """
+    forms = (PLAIN, INFINITE, THOUSANDS, COMMA)
+    known = {word: count for word, count in counts.items() if word not in GAPS}
+    odd = [word for word in known if not any(form.fullmatch(word) for form in forms)]
+    few = sum(known[word] for word in odd) <= MISTAKES * sum(known.values())
+    return odd if few else []
+
+
 def as_numbers(words: Array, form: TextFormat) -> tuple[Array, Array]:
     """Return text as numbers, NaN for gaps, and which cells are no numbers.
 
@@ -64,6 +88,12 @@ def as_numbers(words: Array, form: TextFormat) -> tuple[Array, Array]:
     words : ndarray of str or None, of shape (n,)
     form : {"plain", "thousands", "comma"}
     """
+    if form == "plain":
+        try:
+            filled = np.where(np.equal(words, None), "nan", words)  # type: ignore[call-overload]
+            return filled.astype(np.float64), np.zeros(len(words), dtype=bool)
+        except ValueError:  # "?" and the like: cell by cell
+            pass
     return _parsed(words, lambda word: _number(word, form), np.full(len(words), np.nan))
 
 

@@ -1,0 +1,143 @@
+"""A look at all columns of a table before a fit: problems in one message, and notes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ..tables import Columns
+from ..tables.survey import ColumnSurvey, survey_columns
+from .console import Screen
+from .errors import CommandError
+
+__all__ = ["Kinds", "look_at"]
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What options say of columns.
+
+    Attributes
+    ----------
+    categorical, numeric : tuple of str
+        Columns that are words or numbers, whatever they look like.
+    """
+
+    categorical: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+
+    def check(self, inputs: list[str]) -> None:
+        """Raise an error for a column that is not among the inputs, or is both."""
+        for option in ("categorical", "numeric"):
+            for name in getattr(self, option):
+                if name not in inputs:
+                    raise CommandError(
+                        f"--{option} {name!r} is not among the inputs "
+                        f"{', '.join(map(repr, inputs))}."
+                    )
+        both = sorted(set(self.categorical) & set(self.numeric))
+        if both:
+            raise CommandError(f"{both[0]!r} is both --categorical and --numeric: choose one.")
+
+
+def look_at(columns: Columns, kinds: Kinds, screen: Screen) -> dict[str, ColumnSurvey] | None:
+    """Return the survey of a table, or None if it is all numbers and nothing is missing.
+
+    All that is wrong with its columns comes in one error.
+
+    Parameters
+    ----------
+    columns : Columns
+    kinds : Kinds
+    screen : Screen
+        Where notes are shown.
+    """
+    kinds.check(columns.inputs)
+    with screen.stage("Looking at columns", columns.table.n_rows) as advance:
+        survey = survey_columns(columns.table, columns.names, advance)
+    problems = [*_target_problems(columns, survey), *_input_problems(columns, survey, kinds)]
+    if problems:
+        title = f"{columns.table.path} cannot be learnt from as it is:"
+        raise CommandError("\n".join([title, *(f"- {problem}" for problem in problems)]))
+    _notes(columns, survey, screen)
+    told = bool(kinds.categorical or kinds.numeric)
+    plain = all(survey[name].plain and not survey[name].n_missing for name in columns.inputs)
+    target = survey[columns.target[0]]
+    numbers = columns.labels or target.plain
+    return None if plain and numbers and not target.n_missing and not told else survey
+
+
+def _target_problems(columns: Columns, survey: dict[str, ColumnSurvey]) -> list[str]:
+    name = columns.target[0]
+    column = survey[name]
+    if column.n_missing == column.n_rows:
+        return [f"The target {name!r} is empty in all {column.n_rows:,} rows."]
+    if columns.labels:
+        return []
+    if _is_nested(column.kind):
+        return [f"The target {name!r} holds values of type {column.kind}, not numbers."]
+    if column.form == "date" or pa.types.is_temporal(column.kind):
+        return [f"The target {name!r} holds dates: make numbers of them, such as days."]
+    if not column.is_number and not pa.types.is_boolean(column.kind):
+        words = ", ".join(map(repr, list(column.levels)[:3]))
+        return [f"The target {name!r} holds words ({words}): add --classify to predict classes."]
+    if column.odd:
+        return [f"The target {name!r} holds numbers, but {_first_odd(column)}. Correct it."]
+    if column.infinite is not None:
+        return [f"The target {name!r} is infinite in row {column.infinite + 1}. Correct it."]
+    return []
+
+
+def _input_problems(columns: Columns, survey: dict[str, ColumnSurvey], kinds: Kinds) -> list[str]:
+    problems = []
+    for name in columns.inputs:
+        column = survey[name]
+        ignore = f"leave the column out with --ignore {name!r}"
+        missing = f"--numeric {name!r} (such cells are missing then)"
+        if _is_nested(column.kind):
+            problems.append(f"Column {name!r} holds values of type {column.kind}: {ignore}.")
+        elif name in kinds.numeric or name in kinds.categorical:
+            continue
+        elif column.is_number and column.odd:
+            problems.append(
+                f"Column {name!r} holds numbers, but {_first_odd(column)}. Correct it, or use "
+                f"{missing}, --categorical {name!r}, or {ignore}."
+            )
+        elif column.infinite is not None:
+            problems.append(
+                f"Column {name!r} is infinite in row {column.infinite + 1}. Correct it, or use "
+                f"{missing}, or {ignore}."
+            )
+        elif name in columns.limits:
+            kind, low, high = columns.limits[name]
+            if not column.is_number or column.low < low or column.high > high:
+                problems.append(
+                    f"Column {name!r} must be a {kind}, in degrees from {low} to {high}, but goes "
+                    f"from {column.low:g} to {column.high:g}. {columns.advice.outside}"
+                )
+    return problems
+
+
+def _first_odd(column: ColumnSurvey) -> str:
+    """Name the first cell of a column of numbers that is none, and count them."""
+    word = min(column.odd, key=lambda level: column.first[level])
+    count = sum(column.levels[level] for level in column.odd)
+    others = f", and {count - 1:,} more are no numbers" if count > 1 else ""
+    return (
+        f"row {column.first[word] + 1} (counted from 1, without the header) holds {word!r}{others}"
+    )
+
+
+def _notes(columns: Columns, survey: dict[str, ColumnSurvey], screen: Screen) -> None:
+    name = columns.target[0]
+    target = survey[name]
+    if target.n_missing:
+        screen.note(f"{target.n_missing:,} of {target.n_rows:,} rows have no {name!r}: left out.")
+    two = (target.low, target.high) == (0.0, 1.0)
+    n_known = target.n_rows - target.n_missing
+    if not columns.labels and target.plain and two and target.n_whole == n_known:
+        screen.note(f"{name!r} is 0 or 1 in every row: add --classify for probabilities.")
+
+
+def _is_nested(kind: Any) -> bool:
+    return bool(pa.types.is_nested(kind) or pa.types.is_binary(kind))

@@ -1,0 +1,148 @@
+"""Models of grids, and grids without holes."""
+
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..features import HarmonicFeatures, SphereEncoder
+from ..learners import KernelRidge, NeighborKriging
+from ..rows.kept import KEPT_BYTES
+from ..rows.stream import StreamSource
+from ..selection.search import MIN_ROWS
+from .cells import Field
+from .prediction import answers, check_coverage
+
+__all__ = ["fill", "fit"]
+
+
+def fit(
+    data: Any,
+    target: str | None = None,
+    *,
+    covariates: Any = (),
+    model: Any = None,
+    crs: Any = None,
+) -> Any:
+    """Fit a model to the cells of a grid that have a value.
+
+    Each such cell is a row: latitude and longitude in degrees, the time in years (2020.5), the
+    numbers of other dimensions (such as a depth) and covariates. Dimensions of length one are left
+    out. The axes are found by their CF attributes or by common names; longitudes may run from
+    -180 or from 0, latitudes up or down.
+
+    Parameters
+    ----------
+    data : xarray.DataArray or xarray.Dataset
+        In memory or in chunks of Dask. NaN cells are not rows.
+    target : str, optional
+        The variable of a Dataset; not needed if it has but one.
+    covariates : str or sequence of str
+        Other variables of the Dataset that help to predict it.
+    model : estimator, optional
+        An unfitted regressor, by default ``KernelRidge(random_state=0)``, which chooses everything
+        itself (with fewer than 300 cells: harmonic features of the sphere, and a local part).
+    crs : anything that pyproj takes, optional
+        The projection of x and y, if `data` does not tell.
+
+    Returns
+    -------
+    estimator
+        Fitted to a frame with the columns latitude, longitude, time and so on. ``field_`` has the
+        name and the attributes of the variable, which `predict_grid` copies.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, zonal
+    >>> lat, lon = np.arange(-80.0, 90, 20), np.arange(10.0, 360, 20)
+    >>> values = np.sin(np.radians(lat))[:, None] * np.ones(18)
+    >>> field = xr.DataArray(values, {"lat": lat, "lon": lon})
+    >>> model = zonal.grid.fit(field.where(field.lon < 300))
+    >>> found = zonal.predict_grid(model, lat=[45.0], lon=[330.0])["prediction"]
+    >>> bool(abs(found.item() - np.sqrt(0.5)) < 0.05)
+    True
+    """
+    return _fitted(Field.of(data, target, covariates, crs), model)
+
+
+def fill(
+    data: Any,
+    target: str | None = None,
+    *,
+    covariates: Any = (),
+    where: Any = None,
+    coverage: float = 0.9,
+    model: Any = None,
+    crs: Any = None,
+) -> Any:
+    """Fill the holes of a grid: NaN cells get a prediction, and how sure it is.
+
+    Parameters
+    ----------
+    data, target, covariates, crs
+        As `fit` takes them.
+    where : xarray.DataArray of bool, optional
+        The cells that are wanted, such as those of the sea; others without a value stay NaN.
+    coverage : float, default=0.9
+        The probability of the interval from ``lower`` to ``upper``.
+    model : estimator, optional
+        As `fit` takes it; one that is fitted already is used as it is.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``prediction``, ``std``, ``lower`` and ``upper`` with the same coordinates. Cells with a
+        value keep it, with a standard deviation of 0. In chunks if `data` is, computed when needed.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr, zonal
+    >>> lat, lon = np.arange(-80.0, 90, 20), np.arange(10.0, 360, 20)
+    >>> values = np.sin(np.radians(lat))[:, None] * np.ones(18)
+    >>> field = xr.DataArray(values, {"lat": lat, "lon": lon})
+    >>> holes = field.where((field.lon < 300) | (abs(field.lat) > 40))
+    >>> filled = zonal.fill(holes)
+    >>> bool(abs(filled["prediction"] - field).max() < 0.05)
+    True
+    """
+    check_coverage(coverage)
+    if model is None or not _is_fitted(model):
+        model = fit(data, target, covariates=covariates, model=model, crs=crs)
+    field = Field.of(data, target, covariates, crs, constant=True)
+    what = f"holes of {field.target} filled by {type(model).__name__}"
+    attrs = dict(field.values.attrs)
+    return answers(
+        field.cells, model, coverage, field.target, attrs, field=field, where=where, what=what
+    )
+
+
+def _fitted(field: Field, model: Any) -> Any:
+    """Return a model of the cells that have a value, in memory if they fit."""
+    held = StreamSource(field).hold(KEPT_BYTES)
+    few = held is not None and len(held) < MIN_ROWS
+    chosen = _default(few) if model is None else clone(model)
+    if held is None:
+        chosen.fit(field)
+    else:
+        chosen.fit(held.X, held.y)
+    attrs = {key: value for key, value in field.values.attrs.items() if isinstance(value, str)}
+    chosen.field_ = {"name": field.target, "attrs": attrs}
+    return chosen
+
+
+def _default(few: bool) -> KernelRidge:
+    """Return a model for which nothing has to be set; few rows are too few to choose by."""
+    if not few:
+        return KernelRidge(random_state=0)
+    features = make_pipeline(SphereEncoder(), HarmonicFeatures("gaussian", 64))
+    return KernelRidge(features, local=NeighborKriging(), random_state=0)
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True

@@ -1,0 +1,53 @@
+"""What a model says of rows: prediction, standard deviation, interval."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.pipeline import Pipeline
+
+from .._typing import Array
+
+__all__ = ["Outcomes", "knows_uncertainty", "outcomes"]
+
+
+class Outcomes(NamedTuple):
+    """Of each row: [n]. All but the prediction are None where the model does not know them."""
+
+    prediction: Array
+    std: Array | None
+    lower: Array | None
+    upper: Array | None
+
+
+def outcomes(model: Any, X: Any, coverage: float) -> Outcomes:
+    """Predict rows, with the uncertainty of a new observation.
+
+    Parameters
+    ----------
+    model : regressor
+        Of this library, a pipeline that ends in one, or any other (predictions only).
+    X : frame
+    coverage : float
+        The share of observations that lie between lower and upper.
+    """
+    learner = _last(model)
+    if isinstance(model, Pipeline) and len(model) > 1:
+        X = model[:-1].transform(X)
+    if not knows_uncertainty(model):
+        return Outcomes(np.asarray(learner.predict(X)), None, None, None)
+    mean, std = learner.predict(X, return_std=True)
+    local = learner.local_
+    noise = 0.0 if local is None else local.noise_ * local.scale_
+    std = np.sqrt(std**2 + noise)
+    half = norm.ppf(0.5 + coverage / 2) * std
+    return Outcomes(mean, std, mean - half, mean + half)
+
+
+def knows_uncertainty(model: Any) -> bool:
+    """Tell whether a model gives standard deviations."""
+    return hasattr(_last(model), "local_")
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
