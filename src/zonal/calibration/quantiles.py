@@ -49,7 +49,10 @@ class ScoreQuantiles:
         Below 1/2 the lower of two neighbouring scores, above it the upper one, at 1/2 their mean.
         Beyond the outermost scores, which rows that are too few cannot tell, a normal tail.
         """
-        return np.array([self._at(level) for level in check_levels(levels)])
+        found = check_levels(levels)
+        if not len(self.scores):
+            return np.tile(ndtri(found)[:, None], self.scores.shape[1])
+        return np.array([self._at(level) for level in found])
 
     def _at(self, level: float) -> FloatArray:
         if level == 0.5:

@@ -13,7 +13,14 @@ from scipy.special import ndtr
 
 from .._typing import Array, FloatArray
 
-__all__ = ["coverage", "crps", "crps_of_quantiles", "interval_score", "pit_histogram"]
+__all__ = [
+    "calibration_error",
+    "coverage",
+    "crps",
+    "crps_of_quantiles",
+    "interval_score",
+    "pit_histogram",
+]
 
 
 def crps(
@@ -199,6 +206,45 @@ def pit_histogram(
     places = (y > q).sum(axis=1)
     counts = np.bincount(places, sample_weight, minlength=len(p) + 1)
     return np.asarray(counts / counts.sum() / np.diff(np.concatenate([[0.0], p, [1.0]])))
+
+
+def calibration_error(
+    truth: npt.ArrayLike, chances: npt.ArrayLike, classes: npt.ArrayLike, n_bins: int = 15
+) -> float:
+    r"""Return the expected calibration error of probabilities of classes (Guo et al. 2017).
+
+    .. math:: \sum_b \frac{n_b}{n} |\text{share right}_b - \text{mean probability}_b|
+
+    over bins b of rows by the probability of the class that is named, of equal width.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        The classes.
+    chances : array-like of shape (n, n_classes)
+        Their probabilities, as of `predict_proba`.
+    classes : array-like of shape (n_classes,)
+        What the columns stand for, as ``classes_``.
+    n_bins : int, default=15
+
+    Examples
+    --------
+    >>> import zonal
+    >>> chances = [[0.75, 0.25]] * 4
+    >>> zonal.evaluation.calibration_error(["a", "a", "b", "b"], chances, ["a", "b"])
+    0.25
+    """
+    p = np.asarray(chances, np.float64)
+    confidence = p.max(axis=1)
+    right = np.asarray(classes)[p.argmax(axis=1)] == np.asarray(truth)
+    return confidence_error(confidence, right, n_bins)
+
+
+def confidence_error(confidence: Array, right: Array, n_bins: int = 15) -> float:
+    """Return the same from the probability of the named class, and whether it was right."""
+    bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
+    gaps = np.bincount(bins, right - confidence, minlength=n_bins)
+    return float(np.abs(gaps).sum() / max(len(confidence), 1))
 
 
 def check_coverage(coverage: float) -> float:

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import is_regressor
 
+from ..calibration.scores import confidence_error
 from ..evaluation import Findings, Split, judge
+from ..evaluation.interval_errors import crps_of_constant
 from ..rows import sample_of
 from ..tables import Columns, LoadedRows, Stream
 from ..tables.dask import DaskTable
@@ -174,7 +177,14 @@ def fit_and_test(
             model[0].fit(sample)
         learner.fit(*rows.train(encoding(model)))
     with screen.stage("Testing"):
-        found = judge(model, *rows.all(), split=rows.split, n_rows=rows.n_rows, where=where)
+        found = judge(
+            model,
+            *rows.all(),
+            split=rows.split,
+            n_rows=rows.n_rows,
+            where=where,
+            intervals=is_regressor(learner),
+        )
     result = {
         "target": model.table_["target"],
         "inputs": rows.columns,
@@ -186,5 +196,23 @@ def fit_and_test(
         "alpha": learner.alpha_,
         "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
         **found.measures(),
+        **_sureness(learner, found),
     }
     return result, FitSample(found, sample)
+
+
+def _sureness(learner: Any, found: Findings) -> dict[str, Any]:
+    """Return how well intervals hold, or how well probabilities do."""
+    shown = found.shown
+    if found.intervals is None:
+        confidence, right = shown["confidence"], shown["prediction"] == shown["truth"]
+        return {"calibration_error": confidence_error(confidence, right)}
+    before, after = (learner.calibration_.crps_before, learner.calibration_.crps)
+    return {
+        "intervals": {
+            **found.intervals.measures(),
+            "crps_of_constant": crps_of_constant(shown["truth"]),
+            "left_out_crps": float(np.mean(after)),
+            "left_out_crps_without_calibration": float(np.mean(before)),
+        }
+    }

@@ -36,11 +36,14 @@ class Folded(NamedTuple):
         Which rows of the sample.
     mean : ndarray of shape (s, n_targets)
     leverage : ndarray of shape (s,)
+    folds : ndarray of shape (s,) or None
+        The split of each row; None where rows are left out one by one.
     """
 
     rows: npt.NDArray[np.intp]
     mean: FloatArray
     leverage: FloatArray
+    folds: npt.NDArray[np.intp] | None = None
 
 
 def fold_predictions(
@@ -92,7 +95,7 @@ def calibrate_features(
     tiny = np.finfo(float).tiny
     found = OutOfFold(Y - folded.mean, np.sqrt(np.maximum(variance, tiny)), weight)
     directions = values[:, 1:]
-    coef, log_variance = ridge_variance(found, directions)
+    coef, log_variance = ridge_variance(found, directions, folded.folds)
     if coef is None:
         return Calibration.of(found)
     offset = -np.average(directions, axis=0, weights=weight) @ coef

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array
+from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
@@ -20,12 +20,14 @@ from ..kriging.process import LocalProcess
 from ..selection.trials import FIT_NEIGHBORS, JUDGED_ROWS, ROWS_A_COLUMN
 from .local_solution import LocalSolution, Observations
 
-__all__ = ["calibrate_local"]
+__all__ = ["calibrate_local", "unseen_local"]
 
 # Errors at so many rows tell how the noise varies.
 FIELD_ROWS = 50_000
 # Fewer rows than this in the calibration cannot tell it.
 LEAST_ROWS = 100
+# Nor can more rows than this at each place.
+MOST_REPEATED = 1.5
 # A leverage beyond this is of rows that nothing else is near.
 MOST_LEVERAGE = 0.5
 
@@ -42,16 +44,54 @@ def calibrate_local(
     features : callable or None
         Maps rows as the local part sees them to features.
     """
-    observed = solution.observations
-    if observed is None:
-        raise ValueError(
-            "The model was fitted by an earlier version, which kept no rows to calibrate intervals "
-            "by: fit it again."
-        )
+    observed = _observed(solution)
     map_ = features or no_features
     if observed.splits:
         return _by_splits(solution, observed, map_)
     return _by_leaving_out(solution, observed, map_)
+
+
+def unseen_local(
+    solution: LocalSolution, features: Callable[[Array], Array] | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return targets, what is predicted for them from other rows, and weights.
+
+    Returns
+    -------
+    truth, prediction : ndarrays of shape (s, n_targets)
+    weight : ndarray of shape (s,)
+    """
+    observed, map_ = _observed(solution), features or no_features
+    rows = np.arange(len(observed.places))
+    if observed.splits:
+        parts = list(observed.parts())
+        rows = np.concatenate([test for _, test in parts])
+        errors = [_predicted(solution, observed, map_, *part).residual for part in parts]
+        residual = np.concatenate(errors)
+    else:
+        residual = _left_out(solution, observed, map_).residual
+    truth = _truth(solution, observed, map_, rows) + solution.offset
+    return truth, truth - residual, observed.weight[rows]
+
+
+def _observed(solution: LocalSolution) -> Observations:
+    if solution.observations is None:
+        raise ValueError(
+            "The model was fitted by an earlier version, which kept no rows to calibrate by: fit "
+            "it again."
+        )
+    return solution.observations
+
+
+def _truth(
+    solution: LocalSolution, observed: Observations, features: Features, rows: Array
+) -> FloatArray:
+    """Return the targets of observations, about the offset: [s, n_targets]."""
+    joint, places = solution.joint, observed.places[rows]
+    truth = joint.residual[places] + joint.found.mean + observed.deviation[rows]
+    if len(joint.found.coef):
+        truth = truth + np.asarray(features(joint.process.rows[places])) @ joint.found.coef
+    return np.asarray(truth)
 
 
 def _by_leaving_out(
@@ -65,7 +105,9 @@ def _by_leaving_out(
         return Calibration.of(OutOfFold(np.empty(shape), np.empty(shape), np.empty(0)))
     found = _left_out(solution, observed, features)
     held = np.flatnonzero(observed.places >= n_rows - n_held)
-    if len(held) < LEAST_ROWS:
+    # New rows at known places are not like rows at places that are held out.
+    repeated = len(observed.places) > MOST_REPEATED * len(np.unique(observed.places))
+    if len(held) < LEAST_ROWS or repeated:
         return Calibration.of(found)
     # The rows whose scores count must tell nothing about how the noise varies.
     field = _errors(solution, np.arange(n_rows - n_held, dtype=np.int32))
@@ -74,7 +116,9 @@ def _by_leaving_out(
     variance, log_variance = local_variance(
         [(field, np.arange(len(held)))], field, rows, part, process.kernel, process.n_neighbors
     )
-    return Calibration.of(found if variance is None else part, variance, log_variance)
+    if variance is None:
+        return Calibration.of(found)
+    return Calibration.of(part, variance, log_variance)
 
 
 def _left_out(solution: LocalSolution, observed: Observations, features: Features) -> OutOfFold:
@@ -178,8 +222,6 @@ def _predicted(
     queries = process.rows[places]
     mean, std = fitted.predict(queries, features, return_std=True)
     assert std is not None
-    truth = joint.residual[places] + joint.found.mean + observed.deviation[test]
-    if n_columns:
-        truth = truth + np.asarray(features(queries)) @ joint.found.coef
+    truth = _truth(solution, observed, features, test)
     latent = std**2 / fitted.found.scale + process.noise / observed.weight[test][:, None]
     return OutOfFold(truth - mean, np.sqrt(latent * joint.found.scale), observed.weight[test])

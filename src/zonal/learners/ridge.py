@@ -196,7 +196,7 @@ class RidgeLearner(LocalLearner):
         """Predict the sampled test rows of each split by its training rows, for intervals."""
         rows, parts = self._sampled_rows, []
         labels, done = plan.labels[rows.numbers], np.zeros(len(rows), bool)
-        for split in plan.splits:
+        for number, split in enumerate(plan.splits):
             mine = np.flatnonzero(np.isin(labels, split.test) & ~done)
             done[mine] = True
             if not len(mine):
@@ -204,7 +204,8 @@ class RidgeLearner(LocalLearner):
             train = Moments.merged([groups[group] for group in split.train])
             solution = solve(train, self._solution_.alpha, self.fit_intercept)
             posterior = RidgePosterior.of([train], solution, self.fit_intercept)
-            parts.append(fold_predictions(posterior, self._space, take(rows.rows(), mine), mine))
+            found = fold_predictions(posterior, self._space, take(rows.rows(), mine), mine)
+            parts.append(found._replace(folds=np.full(len(mine), number)))
         return Folded(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _folded(self, posterior: RidgePosterior) -> Folded:

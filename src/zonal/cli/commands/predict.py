@@ -11,7 +11,7 @@ from ...tables import open_table
 from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
-from ..models import columns_of, load_model
+from ..models import columns_of, encoding, load_model
 from ..outputs import outputs
 from ..writing import check_table_name, write_columns
 
@@ -46,6 +46,15 @@ def predict(
             "--proba", help="Add a column with the probability of each class: probability_CLASS."
         ),
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add the columns lower and upper: an interval that holds this share of new "
+            "observations, such as 0.9.",
+            show_default=False,
+        ),
+    ] = None,
     keep: opt.Keep = None,
     drop_missing: Annotated[
         bool,
@@ -67,6 +76,8 @@ def predict(
     For example:
 
     - `zonal predict houses.zonal new.parquet --out predicted.parquet --std --keep id`
+
+    - `zonal predict houses.zonal new.csv --out predicted.csv --interval 0.9`
     """
     screen = Screen(as_json)
     check_table_name(out)
@@ -78,6 +89,8 @@ def predict(
         if proba and not is_classifier(fitted):
             name = type(fitted[-1]).__name__
             raise CommandError(f"--proba needs a model of classes; this one is a {name}.")
+        if interval is not None:
+            _check_interval(interval, fitted)
         learner = fitted[-1]
         encoder = getattr(learner, "encoder_", None)
 
@@ -86,10 +99,14 @@ def predict(
                 names = (f"probability_{label}" for label in learner.classes_)
                 chances = dict(zip(names, fitted.predict_proba(X).T, strict=True))
                 return {"prediction": fitted.predict(X), **chances}
-            if not std:
-                return {"prediction": fitted.predict(X)}
-            prediction, deviation = fitted.predict(X, return_std=True)
-            return {"prediction": prediction, "std": deviation}
+            names = ["prediction", "std"] if std else ["prediction"]
+            found = fitted.predict(X, return_std=True) if std else (fitted.predict(X),)
+            made = dict(zip(names, found, strict=True))
+            if interval is not None:
+                encode = encoding(fitted)
+                bounds = learner.predict_interval(X if encode is None else encode(X), interval)
+                made |= dict(zip(("lower", "upper"), bounds, strict=True))
+            return made
 
         table = open_table(data)
         with screen.stage("Predicting", table.n_rows) as advance:
@@ -105,3 +122,12 @@ def predict(
             )
     screen.note(f"{n_rows:,} predictions: {out}")
     screen.finish({"model": str(model), "data": str(data), "rows": n_rows, "out": str(out)})
+
+
+def _check_interval(share: float, model: Any) -> None:
+    """Raise an error if a model has no intervals, or the share is none."""
+    if not 0 < share < 1:
+        raise CommandError(f"--interval {share:g} must be between 0 and 1, such as 0.9.")
+    if not hasattr(model[-1], "predict_interval"):
+        name = type(model[-1]).__name__
+        raise CommandError(f"--interval needs a regression model; this one is a {name}.")

@@ -15,6 +15,7 @@ from ..console import Screen
 from ..models import encoding
 from ..training import FitSample
 from . import figures
+from .interval_section import draw_intervals, interval_rows
 from .page import Report
 
 __all__ = ["draw_fit", "show_fit"]
@@ -59,6 +60,9 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
         ("", f"test ({result['rows_test']:,} rows)", "training"),
         _quality_rows(result),
     )
+    if "intervals" in result:
+        header = ("intervals", "hold", "mean width")
+        screen.table("How sure it is", header, interval_rows(result["intervals"]))
     if result["columns"]:
         screen.table("Columns", COLUMNS, _column_rows(result, MOST_COLUMNS))
     screen.table("Selected", ("", ""), result["selected"].items())
@@ -88,6 +92,8 @@ def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Scre
     _draw_predictions(page, learner, sample.findings.shown, target, part, result)
     if len(sample.findings.mapped["truth"]):
         _draw_map(page, learner, sample.findings.mapped, target)
+    if "intervals" in result:
+        draw_intervals(page, result["intervals"], sample.findings, target, part)
     _draw_choice(page, model, result, sample.rows)
     page.table("Seconds", ("stage", "seconds"), screen.seconds.items())
     page.notes("Warnings", screen.warnings)
@@ -115,7 +121,8 @@ def _draw_predictions(
         drawings = [
             ("True and predicted classes.", figures.confusion(matrix, names)),
             (
-                "Are probabilities what they say? On the line they are.",
+                "Are probabilities what they say? On the line they are. The expected calibration "
+                f"error is {result['calibration_error']:.3f}.",
                 figures.calibration(shown["confidence"], prediction == truth),
             ),
         ]
