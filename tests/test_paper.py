@@ -199,8 +199,7 @@ def test_quick_table2(quick):
         assert mse(method, "own bandwidth") < 0.9 * mse(method)
     # Space and time have bandwidths of their own, which no other map can have.
     own = [row for row in rows if row["dataset"] == "co2" and row["part"] == "own bandwidth"]
-    # The automatic choice may well take a product itself, of a kernel that suits better.
-    assert min(own, key=lambda row: np.mean(row["mse"]))["method"] in ("Product", "Auto")
+    assert min(own, key=lambda row: np.mean(row["mse"]))["method"] == "Product"
 
 
 @pytest.mark.slow

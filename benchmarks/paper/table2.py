@@ -103,9 +103,7 @@ FULL = Setting(
     (0.25, 0.5, 1.0, 2.0, 4.0),
     tuple(PUBLISHED),
 )
-QUICK = Setting(
-    256, (0, 1), 2000, 1000, (0.2, 0.35, 0.6), (1.0, 3.5), (0.5, 1.0), ("elevation", "co2")
-)
+QUICK = Setting(256, (0, 1), 2000, 1000, (0.2, 0.35, 0.6), (1.0, 3.5), (0.5, 1.0), ("elevation",))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pyarrow.parquet
 import pytest
 
 import zonal
+from zonal.cli.report.dependence import partial_dependence
 
 from .console import as_json, good, message
 from .console import zonal as run
@@ -57,7 +58,23 @@ def test_fit_just_works(place):
     assert treated["kind"]["encoding"] == "3 levels"
     assert treated["sold"]["encoding"] == "trend and week and year"
     assert "missing" in treated["size"]["encoding"]
-    assert "an identifier" in (folder / "m.html").read_text()
+    page = (folder / "m.html").read_text()
+    for words in ("an identifier", "What matters", "Partial dependence", "price against size."):
+        assert words in page
+    assert next(iter(result["importances"])) == "size"
+    assert sum(result["importances"].values()) == pytest.approx(1)
+
+
+def test_partial_dependence_of_a_sum(place):
+    """The price is a sum: its curve over sizes has the slope 3, and farms cost 200 more."""
+    folder, frame, _ = place
+    model = zonal.load(folder / "m.zonal")
+    rows = frame[model.table_["inputs"]]
+    sizes, means = partial_dependence(model, rows, "size")
+    assert np.polyfit(sizes, means, 1)[0] == pytest.approx(3, rel=0.15)
+    kinds, means = partial_dependence(model, rows, "kind")
+    found = dict(zip(kinds, means, strict=True))
+    assert found["farm"] - found["flat"] == pytest.approx(200, rel=0.25)
 
 
 def test_predict_takes_unseen_words_and_gaps(place):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, RepeatedKFold
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
@@ -39,8 +40,9 @@ def test_gaussian_process_in_single_precision(n, dim):
     y = np.sin(2 * X[:, 0]) + 0.5 * X[:, -1] + 0.1 * rng.standard_normal(n)
     new = rng.uniform(-2, 2, (500, dim))
     truth = np.sin(2 * new[:, 0]) + 0.5 * new[:, -1]
-    double = zonal.GaussianProcess(budget=256, random_state=0).fit(X, y)
-    single = zonal.GaussianProcess(budget=256, random_state=0).fit(X.astype(np.float32), y)
+    gp = zonal.GaussianProcess(budget=256, local=None, random_state=0)
+    double = clone(gp).fit(X, y)
+    single = clone(gp).fit(X.astype(np.float32), y)
     assert single.noise_ == pytest.approx(double.noise_, rel=0.05)
     mean, std = single.predict(new.astype(np.float32), return_std=True)
     assert mean.dtype == np.float32

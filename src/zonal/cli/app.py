@@ -12,6 +12,7 @@ from .._version import __version__
 from .commands.cluster import cluster
 from .commands.compare import compare
 from .commands.demo import demo
+from .commands.fill import fill
 from .commands.fit import fit
 from .commands.predict import predict
 from .commands.reproduce import reproduce
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Models of tables": (fit, predict, cluster),
+    "Maps": (fill,),
     "Which features, and how many": (compare, size),
     "To see it work": (demo, reproduce),
 }

@@ -19,6 +19,10 @@ def choices(learner: Any) -> list[tuple[str, str, str]]:
     if hasattr(last, "kernel_"):
         why = "with the parameters left open learnt from the data"
         rows.insert(1, ("kernel", _short(repr(last.kernel_)), why))
+    target = getattr(learner, "target_", None)
+    if target is not None:
+        why = "the largest held-out likelihood; back with smearing"
+        rows.append(("target", f"{target.name} of y + {target.shift:g}", why))
     local = getattr(learner, "local_", None)
     if local is not None:
         shares = ", ".join(f"{part} {share:.0%}" for part, share in learner.shares_.items())

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.pipeline import make_pipeline
+
 from .._suggestions import near
 from ..features import SphereEncoder, Standardizer, TableEncoder
 from ..features.columns.sphere_encoder import DEGREES
+from ..grid.plane import PlaneDecoder
 from ..tables import Columns, LoadedRows, Table, load_rows
 from .errors import ADVICE, CommandError
 from .looking import Kinds
@@ -14,7 +17,12 @@ __all__ = ["check_place", "encoder", "loaded", "picked", "table_encoder"]
 
 
 def picked(
-    table: Table, *, lat: str | None = None, lon: str | None = None, **options: Any
+    table: Table,
+    *,
+    lat: str | None = None,
+    lon: str | None = None,
+    crs: str | None = None,
+    **options: Any,
 ) -> Columns:
     """Return the columns that options name; latitudes and longitudes are checked in every row.
 
@@ -23,13 +31,15 @@ def picked(
     table : Table
     lat, lon : str, optional
         The columns of latitude and longitude.
+    crs : str, optional
+        The projection of these columns, if they are on a plane.
     **options
         As `Columns.of` takes them.
     """
     angles = {
         name: (angle, *DEGREES[angle])
         for name, angle in ((lat, "latitude"), (lon, "longitude"))
-        if name is not None
+        if name is not None and crs is None
     }
     found = Columns.of(table, limits=angles, advice=ADVICE, **options)
     check_place(found.inputs, lat, lon)
@@ -48,7 +58,14 @@ def check_place(inputs: list[str], lat: str | None, lon: str | None) -> None:
             )
 
 
-def encoder(inputs: list[str], lat: str | None, lon: str | None, *, automatic: bool = False) -> Any:
+def encoder(
+    inputs: list[str],
+    lat: str | None,
+    lon: str | None,
+    *,
+    automatic: bool = False,
+    crs: str | None = None,
+) -> Any:
     """Return what puts the columns on a common scale, or None where the learner does it.
 
     Parameters
@@ -59,10 +76,14 @@ def encoder(inputs: list[str], lat: str | None, lon: str | None, *, automatic: b
         Those of latitude and longitude, which become points of the sphere.
     automatic : bool
         Whether the learner chooses its features, and scales the columns itself.
+    crs : str, optional
+        The projection of `lat` and `lon`, if they are on a plane.
     """
     check_place(inputs, lat, lon)
     if lat is not None and lon is not None:
-        return SphereEncoder(inputs.index(lat), inputs.index(lon))
+        places = inputs.index(lat), inputs.index(lon)
+        sphere = SphereEncoder(*places)
+        return sphere if crs is None else make_pipeline(PlaneDecoder(crs, *places), sphere)
     return None if automatic else Standardizer()
 
 

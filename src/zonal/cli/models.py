@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .. import features as maps
@@ -22,6 +23,7 @@ __all__ = [
     "encoding",
     "feature_map",
     "kernel_named",
+    "load_grid_model",
     "load_model",
     "model_of",
     "number_or",
@@ -126,10 +128,7 @@ def encoding(model: Any) -> Callable[[Any], Any] | None:
 
 def load_model(path: Path) -> Any:
     """Load a model that `zonal fit` or `zonal cluster` has saved."""
-    if not path.exists():
-        others = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise CommandError(f"There is no model {path}.{near(path.name, others)}")
-    model = load(path)
+    model = _load(path)
     if not hasattr(model, "table_"):
         raise CommandError(
             f"{path} holds a {type(model).__name__} that does not know the columns of a table: use "
@@ -141,3 +140,21 @@ def load_model(path: Path) -> Any:
 def columns_of(model: Any) -> list[str]:
     """Return the names of a model's input columns."""
     return [str(name) for name in np.asarray(model.table_["inputs"], dtype=object)]
+
+
+def load_grid_model(path: Path) -> Any:
+    """Load a regression model of places: of `zonal fit`, `zonal fill` or `zonal.save`."""
+    model = _load(path)
+    if not is_regressor(model):
+        raise CommandError(
+            f"{path} holds a {type(model).__name__} without numbers to predict: maps need a "
+            "regression model."
+        )
+    return model
+
+
+def _load(path: Path) -> Any:
+    if not path.exists():
+        others = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise CommandError(f"There is no model {path}.{near(path.name, others)}")
+    return load(path)

@@ -13,12 +13,16 @@ __all__ = [
     "Bandwidth",
     "Categorical",
     "Components",
+    "Crs",
+    "Cv",
     "Data",
+    "DataOrGrid",
     "DropMissing",
     "Features",
     "Force",
     "Ignore",
     "Input",
+    "Interval",
     "Json",
     "Keep",
     "Kernel",
@@ -30,7 +34,7 @@ __all__ = [
 ]
 
 TABLE, MODEL, RUN = "The table", "The model", "The run"
-OUTPUTS, ENGINE = "The outputs", "More than one process"
+OUTPUTS, ENGINE, MAP = "The outputs", "More than one process", "The map"
 
 Data = Annotated[
     Path,
@@ -38,6 +42,15 @@ Data = Annotated[
         metavar="DATA",
         help="A table: CSV (.csv, .tsv, .csv.gz), Parquet (a file or a folder), Feather, NPZ "
         "or Zarr.",
+        show_default=False,
+    ),
+]
+DataOrGrid = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DATA]",
+        help="A table: CSV, Parquet, Feather, NPZ or Zarr; or a NetCDF or GeoTIFF file whose grid "
+        "is taken. None with --grid.",
         show_default=False,
     ),
 ]
@@ -166,5 +179,35 @@ Local = Annotated[
     typer.Option(
         help="A local part, kriging on the nearest rows, where it helps (auto), or none.",
         rich_help_panel=MODEL,
+    ),
+]
+Crs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE",
+        help="The map projection of --lat (northing) and --lon (easting), or of a grid, such as "
+        "EPSG:32633.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Cv = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="The rows that the model is chosen by: a number of random folds, or blocks on the "
+        "globe and in time, for predictions far from the data: block:10deg, block:500km, "
+        "block:10deg,year:2.",
+        rich_help_panel=RUN,
+        show_default=False,
+    ),
+]
+Interval = Annotated[
+    float,
+    typer.Option(
+        min=0.01,
+        max=0.999,
+        help="The probability of the interval from lower to upper.",
+        rich_help_panel=OUTPUTS,
     ),
 ]

@@ -1,12 +1,13 @@
 """Fitting a model to the training rows of a table and judging it on the others."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import is_regressor
 
+from .._typing import Array
 from ..calibration.scores import confidence_error
 from ..evaluation import Findings, Split, judge
 from ..evaluation.interval_errors import crps_of_constant
@@ -17,6 +18,7 @@ from ..tables.frames import FrameStream
 from .chosen import choices
 from .console import Screen
 from .models import encoding
+from .validation import Validation
 
 __all__ = ["DaskTrainingRows", "FitSample", "LocalTrainingRows", "TrainingRows", "fit_and_test"]
 
@@ -146,14 +148,21 @@ class FitSample:
     findings : Findings
     rows : ndarray or frame of shape (n, d)
         Some training rows, at most 10,000.
+    folds : dict of str to ndarray
+        ``lat``, ``lon`` and ``fold`` of these, if blocks judge the model.
     """
 
     findings: Findings
     rows: Any
+    folds: dict[str, Array] = field(default_factory=dict)
 
 
 def fit_and_test(
-    model: Any, rows: TrainingRows, screen: Screen, where: tuple[int, int] | None = None
+    model: Any,
+    rows: TrainingRows,
+    screen: Screen,
+    where: tuple[int, int] | None = None,
+    validation: Validation | None = None,
 ) -> tuple[dict[str, Any], FitSample]:
     """Fit to the training rows and judge on the others; return the result, and what to draw.
 
@@ -168,14 +177,21 @@ def fit_and_test(
     screen : Screen
     where : (int, int), optional
         The columns of latitude and longitude, for a map.
+    validation : Validation, optional
+        Blocks or groups by which the model is chosen or judged, beside random rows.
     """
     learner = model[-1]
+    validation = validation or Validation()
+    labels = None
     with screen.stage("Reading rows"):
         sample = rows.check()
     with screen.stage("Fitting"):
         if len(model) > 1:
             model[0].fit(sample)
-        learner.fit(*rows.train(encoding(model)))
+        if validation.compares:
+            labels = validation.labels(rows)
+        groups = labels if validation.chooses else None
+        learner.fit(*rows.train(encoding(model)), groups=groups)
     with screen.stage("Testing"):
         found = judge(
             model,
@@ -185,6 +201,14 @@ def fit_and_test(
             where=where,
             intervals=is_regressor(learner),
         )
+    measures = found.measures()
+    compared: dict[str, Any] = {}
+    folds: dict[str, Array] = {}
+    if labels is not None:
+        with screen.stage("Testing on blocks"):
+            test = measures["test"]
+            compared = validation.judge(learner, rows, encoding(model), labels, test, screen)
+            folds = validation.picture(sample, labels) if compared else {}
     result = {
         "target": model.table_["target"],
         "inputs": rows.columns,
@@ -195,10 +219,14 @@ def fit_and_test(
         "selected": {what: value for what, value, _ in choices(learner)},
         "alpha": learner.alpha_,
         "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
-        **found.measures(),
+        **measures,
         **_sureness(learner, found),
     }
-    return result, FitSample(found, sample)
+    if hasattr(learner, "encoder_"):
+        result["importances"] = learner.importances_
+    if compared:
+        result["validation"] = compared
+    return result, FitSample(found, sample, folds)
 
 
 def _sureness(learner: Any, found: Findings) -> dict[str, Any]:
@@ -207,12 +235,12 @@ def _sureness(learner: Any, found: Findings) -> dict[str, Any]:
     if found.intervals is None:
         confidence, right = shown["confidence"], shown["prediction"] == shown["truth"]
         return {"calibration_error": confidence_error(confidence, right)}
-    before, after = (learner.calibration_.crps_before, learner.calibration_.crps)
-    return {
-        "intervals": {
-            **found.intervals.measures(),
-            "crps_of_constant": crps_of_constant(shown["truth"]),
-            "left_out_crps": float(np.mean(after)),
-            "left_out_crps_without_calibration": float(np.mean(before)),
-        }
+    measures = {
+        **found.intervals.measures(),
+        "crps_of_constant": crps_of_constant(shown["truth"]),
     }
+    if not hasattr(learner, "target_"):  # else they are on another scale
+        calibration = learner.calibration_
+        measures["left_out_crps"] = float(calibration.crps[0])
+        measures["left_out_crps_without_calibration"] = float(calibration.crps_before[0])
+    return {"intervals": measures}

@@ -6,7 +6,7 @@ over the rows once. The command line judges its models with it.
 - `split`: which rows are for the test, decided by row number;
 - `errors`: sums over rows from which mean squared error, R², accuracy and others follow;
 - `judge`: one pass over rows with a fitted model;
-- `blocks`: folds of blocks in space and time;
+- `blocks`, `held_out`: folds of blocks in space and time, and the errors on them;
 - scores of intervals and distributions: `crps`, `interval_score`, `coverage`, `pit_histogram`;
 - `approximation`: how close features come to their kernel.
 
@@ -35,6 +35,7 @@ from ..calibration.scores import (
 from .approximation import approximation_curve, relative_error
 from .blocks import BlockKFold
 from .errors import ClassErrors, Errors
+from .held_out import errors_by_group
 from .interval_errors import IntervalErrors
 from .judge import Findings, judge
 from .split import Split
@@ -51,6 +52,7 @@ __all__ = [
     "coverage",
     "crps",
     "crps_of_quantiles",
+    "errors_by_group",
     "interval_score",
     "judge",
     "pit_histogram",

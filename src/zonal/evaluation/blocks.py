@@ -1,6 +1,7 @@
 """Cross-validation by blocks in space and time: the error where there are no data nearby."""
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,9 @@ class BlockKFold(BaseCrossValidator):
     >>> cv = zonal.BlockKFold(n_splits=4, size=20)
     >>> [len(test) for _, test in cv.split(X)]
     [501, 500, 498, 501]
-    >>> model = zonal.KernelRidge(cv=cv, random_state=0).fit(zonal.datasets.to_sphere(lat, lon), y)
+    >>> features = zonal.HarmonicFeatures(n_components=64)
+    >>> sphere = zonal.datasets.to_sphere(lat, lon)
+    >>> model = zonal.KernelRidge(features, cv=cv).fit(sphere, y)
     """
 
     def __init__(
@@ -155,7 +158,10 @@ class BlockKFold(BaseCrossValidator):
             )
         length = check_positive("time_size", self.time_size, "BlockKFold")
         place: Any = self.time
-        column = X[place] if hasattr(X, "columns") else np.asarray(X)[:, place]
+        if hasattr(X, "columns"):
+            column = X[X.columns[place] if isinstance(place, Integral) else place]
+        else:
+            column = np.asarray(X)[:, place]
         times = np.asarray(column, dtype=np.float64)
         if not np.isfinite(times).all():
             raise ValueError(f"Column {self.time!r} must hold a time in every row, for BlockKFold.")

@@ -11,7 +11,7 @@ from .optional import library
 from .projections import MapProjection, fitting_projection
 from .times import is_time
 
-__all__ = ["draw", "draw_field", "draw_folds", "draw_points", "frame"]
+__all__ = ["draw", "draw_cells", "draw_field", "draw_folds", "draw_points", "fold_colours"]
 
 LINES = {"color": "#000000", "alpha": 0.18, "linewidth": 0.5, "zorder": 3}
 
@@ -78,15 +78,37 @@ def draw_field(
         flat = values.transpose(*y.dims).values
         return draw_points(panel, lat.ravel(), lon.ravel(), flat.ravel(), projection, **style)
     field = values.transpose(*y.dims, *x.dims).values
+    return draw_cells(panel, lat, lon, field, projection, **style)
+
+
+def draw_cells(
+    panel: Any,
+    lat: Array,
+    lon: Array,
+    field: Array,
+    projection: MapProjection | None = None,
+    **style: Any,
+) -> Any:
+    """Draw the cells of a grid on an empty panel.
+
+    Parameters
+    ----------
+    panel : matplotlib.axes.Axes
+    lat, lon : ndarrays of shapes (n,) and (m,)
+        The middles of the cells, in any order.
+    field : ndarray of shape (n, m)
+    projection : MapProjection, optional
+    **style
+        Of ``pcolormesh``.
+    """
+    projection = projection or fitting_projection(lat, lon)
     lat_edges, lon_edges, field = _edges(lat, lon, field, projection.center)
-    plane_x, plane_y = projection(*np.meshgrid(lat_edges, lon_edges, indexing="ij"))
-    corners = np.isfinite(plane_x)
+    x, y = projection(*np.meshgrid(lat_edges, lon_edges, indexing="ij"))
+    corners = np.isfinite(x)
     seen = corners[:-1, :-1] & corners[1:, 1:] & corners[:-1, 1:] & corners[1:, :-1]
     shown = np.where(seen, field, np.nan)
-    artist = panel.pcolormesh(
-        np.nan_to_num(plane_x), np.nan_to_num(plane_y), shown, rasterized=True,
-        **colours(field, style),
-    )  # fmt: skip
+    look = {"rasterized": True, **colours(field, style)}
+    artist = panel.pcolormesh(np.nan_to_num(x), np.nan_to_num(y), shown, **look)
     frame(panel, projection, lat_edges, lon_edges)
     return artist
 
@@ -141,17 +163,21 @@ def draw_folds(X: Any, cv: Any, *, groups: Any = None, title: str = "Folds") -> 
     n_splits = 0
     for number, (_, test) in enumerate(cv.split(X, None, groups)):
         folds[test], n_splits = number, number + 1
-    matplotlib = library("matplotlib")
     figure = library("matplotlib.figure").Figure(figsize=(7.5, 4.2), layout="constrained", dpi=150)
     panel = figure.subplots()
-    shades = matplotlib.colormaps["tab10" if n_splits <= 10 else "tab20"].colors
-    chosen = [shades[k % len(shades)] for k in range(n_splits)]
-    palette = library("matplotlib.colors").ListedColormap(chosen)
-    artist = draw_points(panel, lat, lon, folds, cmap=palette, vmin=-0.5, vmax=n_splits - 0.5)
+    artist = draw_points(panel, lat, lon, folds, **fold_colours(n_splits))
     bar = figure.colorbar(artist, ax=panel, label="fold", shrink=0.7, aspect=25)
     bar.set_ticks(range(n_splits), labels=[str(k + 1) for k in range(n_splits)])
     figure.suptitle(title)
     return figure
+
+
+def fold_colours(n_folds: int) -> dict[str, Any]:
+    """Return a colour for each of the numbers from 0 on, as the style of points."""
+    shades = library("matplotlib").colormaps["tab10" if n_folds <= 10 else "tab20"].colors
+    chosen = [shades[k % len(shades)] for k in range(n_folds)]
+    palette = library("matplotlib.colors").ListedColormap(chosen)
+    return {"cmap": palette, "vmin": -0.5, "vmax": n_folds - 0.5}
 
 
 def colours(values: Array, style: dict[str, Any]) -> dict[str, Any]:

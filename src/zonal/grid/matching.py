@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from .._typing import Array
 from ..features.columns.sphere_encoder import find_column
 from ..polynomials import to_sphere
+from .projection import Projection
 
 __all__ = ["columns_of", "in_columns_of"]
 
@@ -39,16 +40,27 @@ def in_columns_of(model: Any, rows: Any) -> Any:
     names = columns_of(model)
     if names is None:
         return _as_array(model, rows)
-    sources = _sources(names, list(rows.columns))
+    table = getattr(model, "table_", {})
+    sources = _sources(names, list(rows.columns), table.get("place"))
+    if table.get("crs"):
+        x, y = Projection.of(str(table["crs"])).to_plane(rows["latitude"], rows["longitude"])
+        rows = rows.assign(latitude=y, longitude=x)
     found = rows[sources].set_axis(names, axis=1)
-    return found.to_numpy() if hasattr(model, "table_") else found
+    return found if _takes_names(model) else found.to_numpy()
 
 
-def _sources(names: list[str], known: list[str]) -> list[str]:
+def _takes_names(model: Any) -> bool:
+    """Tell whether a model was fitted to frames; the command line fits to arrays of numbers."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    return hasattr(steps[0], "feature_names_in_")
+
+
+def _sources(names: list[str], known: list[str], place: Any = None) -> list[str]:
     """Return the column of the cells' rows for each column of the model."""
+    wanted = ("auto", "auto") if place is None else [str(name) for name in place]
     places = {
-        find_column(angle, "auto", names, len(names), "the model"): angle
-        for angle in ("latitude", "longitude")
+        find_column(angle, name, names, len(names), "the model"): angle
+        for angle, name in zip(("latitude", "longitude"), wanted, strict=True)
     }
     left = [name for i, name in enumerate(names) if i not in places]
     free = [name for name in known[2:] if name not in left]

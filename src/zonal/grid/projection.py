@@ -40,9 +40,7 @@ class Projection:
 
     def to_degrees(self, x: Any, y: Any) -> tuple[FloatArray, FloatArray]:
         """Return latitudes and longitudes of places on the plane."""
-        pyproj = library("pyproj")
-        change = pyproj.Transformer.from_crs(pyproj.CRS(self.wkt), "EPSG:4326", always_xy=True)
-        lon, lat = change.transform(*np.broadcast_arrays(x, y))
+        lon, lat = _change(self.wkt, "EPSG:4326", *np.broadcast_arrays(x, y))
         outside = ~np.isfinite(lat)
         if outside.any():
             place = int(np.argmax(outside.ravel()))
@@ -52,6 +50,16 @@ class Projection:
                 "projection: leave such places out, or correct crs."
             )
         return lat, lon
+
+    def to_plane(self, lat: Any, lon: Any) -> tuple[FloatArray, FloatArray]:
+        """Return x and y of places by their latitudes and longitudes."""
+        return _change("EPSG:4326", self.wkt, lon, lat)
+
+
+def _change(old: str, new: str, x: Any, y: Any) -> tuple[FloatArray, FloatArray]:
+    change = library("pyproj").Transformer.from_crs(old, new, always_xy=True)
+    first, second = change.transform(np.asarray(x, np.float64), np.asarray(y, np.float64))
+    return first, second
 
 
 def crs_of(data: Any) -> Any:

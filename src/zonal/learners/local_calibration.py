@@ -139,6 +139,7 @@ def _left_out(solution: LocalSolution, observed: Observations, features: Feature
     error -= near + gain * (others - near)
     total = v * (1 - gain) + process.noise / own
     unknown = joint.variance_of_mean(process.rows[places], features, neighbors, weights)[:, None]
+    unknown = unknown * (1 - gain) ** 2
     leverage = np.minimum(unknown / (total + unknown), MOST_LEVERAGE)
     std = np.sqrt((total + unknown / (1 - leverage)) * joint.found.scale)
     return OutOfFold(error / (1 - leverage), std, observed.weight)

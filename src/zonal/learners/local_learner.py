@@ -312,7 +312,11 @@ class LocalLearner(MomentLearner):
 
     def _gradient(self, X: Any, coef: FloatArray) -> Array:
         """Return gradients of the predictions, the local part included: [n, t, d]."""
-        rows, solution = self._check_rows(X, reset=False), self._solution
+        return self._gradient_at(self._check_rows(X, reset=False), coef)
+
+    def _gradient_at(self, rows: Any, coef: FloatArray) -> Array:
+        """Return gradients at rows that are checked and encoded."""
+        solution = self._solution
         if not isinstance(solution, LocalSolution):
             return self._space.gradient(rows, coef)
         before = [] if self._columns_ is None else FeatureSpace(self._columns_, 0).steps

@@ -1,5 +1,6 @@
 """Kernel ridge regression on explicit features, in one pass over the data."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -9,29 +10,35 @@ from sklearn.base import RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
+from .._validation import is_sparse
 from ..features.columns import TableEncoder
 from ..features.columns.table.cells import is_frame, is_plain
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
-from ..rows import Block, Source, blockwise
+from ..rows import Block, Source, blockwise, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
+from ..selection.search import MIN_ROWS
 from .calibrated import CalibratedRegressor
 from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
+from .importance import column_shares
 from .local_learner import LocalLearner
 from .local_solution import LocalSolution
 from .ridge_posterior import RidgePosterior
 from .sampled_sums import SampledSums, moments_of
+from .target_scale import choose_scale
 from .targets import check_numbers
 
 __all__ = ["KernelRidge", "RidgeLearner"]
 
+# Rows at which the importances of columns are found.
+PROBES = 256
 # Moments of more groups of rows than fit here are found split by split, with a pass for each.
 GROUP_BYTES = 1 << 30
 
@@ -147,6 +154,7 @@ class RidgeLearner(LocalLearner):
             self._n_folds()
         if hasattr(self, "_table_"):
             del self._table_
+        self._probes_ = _probes(survey.sample.X)
         super()._learn(survey)
 
     def _moments(self, block: Block) -> list[Moments]:
@@ -316,6 +324,26 @@ class RidgeLearner(LocalLearner):
         return form.map(X, score)
 
     @property
+    def importances_(self) -> dict[str, float]:
+        """Shares of the columns in what predictions depend on, the largest first; sum to one.
+
+        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula); the
+        columns that encode words or dates count together. On the scale of ``target_``, if any.
+        """
+        if self._probes_ is None:
+            raise AttributeError(
+                "Importances need rows of numbers: X was sparse, or a plain frame."
+            )
+        gradients = self._gradient_at(self._probes_, self._solution.coef)
+        width = self._probes_.shape[1]
+        if hasattr(self, "encoder_"):
+            groups = self.encoder_.groups_
+        else:
+            names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
+            groups = [str(name) for name in names]
+        return column_shares(gradients, self._probes_, groups)
+
+    @property
     def alpha_(self) -> float:
         """The regularisation used."""
         return float(self._solution.alpha)
@@ -325,6 +353,13 @@ class RidgeLearner(LocalLearner):
         """Alphas with their cross-validated errors (empty for a given alpha)."""
         results: dict[str, Array] = self._solution.cv_results
         return results
+
+
+def _probes(X: Any) -> Array | None:
+    """Return the rows at which importances are found, or None where there are no numbers."""
+    if is_sparse(X) or not isinstance(X, np.ndarray):
+        return None
+    return X[sample_rows(len(X), PROBES)].copy()
 
 
 class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
@@ -370,6 +405,11 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         What makes rows of numbers of frames with words, dates or gaps, before everything else.
         ``"auto"``: a `TableEncoder` for such frames if ``features="auto"``, else none. One that is
         given is used for all frames. None: frames go to the features as they are.
+    target : "auto" or None, default="auto"
+        The scale on which targets are learnt. ``"auto"``: with an encoder and ``features="auto"``,
+        roots or logarithms of one target that is never negative and skewed, where both likelihood
+        and squared error on held-out rows are in favour (``target_`` tells; predictions are back
+        on the scale of y, with Duan's smearing). None: as they are.
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None
@@ -389,6 +429,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         The α used.
     cv_results_ : dict
         ``alpha``, ``mean_test_mse``, ``std_test_mse`` and ``split<k>_test_mse``.
+    importances_ : dict of str to float
+        Shares of the columns in what predictions depend on.
     moments_ : list of Moments
         The sums over the rows seen, for each fold; empty with a local part.
     local_ : NeighborKriging or None
@@ -397,6 +439,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         What intervals are calibrated by; found when first asked for.
     encoder_ : TableEncoder
         The fitted encoder of a table that needed one; the features see its columns.
+    target_ : TargetScale
+        The scale of the targets, where it is another than their own; ``coef_``, ``alpha_`` and
+        errors are on that scale then.
 
     Examples
     --------
@@ -409,6 +454,35 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     >>> bool(model.score(X, y) > 0.99)
     True
     """
+
+    def __init__(
+        self,
+        features: Any = "auto",
+        alpha: float | str = "cv",
+        *,
+        alphas: npt.ArrayLike | None = None,
+        cv: Any = 2,
+        fit_intercept: bool = True,
+        local: Any = "auto",
+        encoder: Any = "auto",
+        target: str | None = "auto",
+        budget: int = 1024,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            features,
+            alpha,
+            alphas=alphas,
+            cv=cv,
+            fit_intercept=fit_intercept,
+            local=local,
+            encoder=encoder,
+            budget=budget,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.target = target
 
     def fit(
         self,
@@ -484,6 +558,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
             if return_std:
                 rows = self._check_rows(X, reset=False)
                 std = np.sqrt(self._posterior().predict(self._space, rows)[1])
+        if hasattr(self, "target_"):
+            std = None if std is None else std * self.target_.slope(mean)
+            mean = self.target_.backward(mean)
         parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
         return tuple(parts) if return_std else parts[0]
 
@@ -514,7 +591,13 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         True
         """
         gradient = self._gradient(X, self._solution.coef)
+        if hasattr(self, "target_"):
+            gradient = gradient * self.target_.slope(self._scores(X))[:, :, None]
         return gradient[:, 0] if self._single_ else gradient
+
+    def _quantiles(self, X: Any, levels: npt.ArrayLike) -> Array:
+        found = super()._quantiles(X, levels)
+        return self.target_.inverse(found) if hasattr(self, "target_") else found
 
     @property
     def coef_(self) -> FloatArray:
@@ -528,12 +611,33 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         intercept = self._solution.intercept
         return float(intercept[0]) if self._single_ else intercept
 
+    def _check_parameters(self) -> None:
+        if not (self.target is None or self.target == "auto"):
+            raise ValueError(f"target={self.target!r} must be 'auto' or None.")
+        super()._check_parameters()
+
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
+
+    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
+        block = super()._checked(block, first=first, numbers=numbers)
+        tried = self.target == "auto" and hasattr(self, "encoder_") and self._is_automatic()
+        if first and tried and block.y.ndim == 1 and len(block) >= MIN_ROWS:
+            scale = choose_scale(block.X, block.y, block.weight)
+            if scale is not None:
+                self.target_ = scale
+        if not hasattr(self, "target_"):
+            return block
+        return replace(block, y=self.target_.forward(block.y).astype(block.y.dtype))
 
     def _learn(self, survey: Survey) -> None:
         self._single_ = survey.sample.y.ndim == 1
         super()._learn(survey)
+        if hasattr(self, "target_"):
+            # The error of what was chosen, not that of the pilot's regression.
+            chosen = [record["error"] for record in self._selection_ if record["chosen"]]
+            error = chosen[-1] ** 0.5 * float(np.std(survey.sample.y))
+            self.target_ = replace(self.target_, deviation=min(error, self.target_.deviation))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,18 +8,19 @@ import typer
 from ...evaluation import Split
 from ...learners import KernelRidge, KernelRidgeClassifier
 from ...persistence import save
-from ...tables import open_table
 from ...tables.frames import FrameStream
 from .. import options as opt
 from ..columns import encoder, picked, table_encoder
 from ..console import Screen
 from ..errors import CommandError
+from ..grids import check_numbers_only, open_rows
 from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
 from ..processes import Engine, check_engine, rows_of
 from ..report.fit_page import draw_fit, show_fit
 from ..training import fit_and_test
+from ..validation import parse_cv, validation_of
 
 __all__ = ["fit"]
 
@@ -64,6 +65,17 @@ def fit(
     numeric: opt.Numeric = None,
     lat: opt.Lat = None,
     lon: opt.Lon = None,
+    crs: opt.Crs = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A column of groups, such as stations: the model is chosen and judged on whole "
+            "groups. It is no input.",
+            rich_help_panel=opt.TABLE,
+            show_default=False,
+        ),
+    ] = None,
     drop_missing: opt.DropMissing = False,
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
@@ -77,6 +89,7 @@ def fit(
             min=0.0, max=0.9, help="The share of rows kept for the test.", rich_help_panel=opt.RUN
         ),
     ] = 0.1,
+    cv: opt.Cv = None,
     seed: opt.Seed = 0,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -121,6 +134,8 @@ def fit(
 
     - `zonal fit heights.parquet --target height --lat lat --lon lon --out heights.zonal`
 
+    - `zonal fit sst.nc --target sst --cv block:10deg --out sst.zonal --report sst.html`
+
     - `zonal fit parts/ --target y --engine dask --workers 8 --out model.zonal`
     """
     screen = Screen(as_json)
@@ -136,16 +151,17 @@ def fit(
     if engine is Engine.DASK and (categorical or numeric):
         raise CommandError("--categorical and --numeric are for --engine local.")
     with outputs(out, report, force=force) as (model_path, report_path):
-        table = open_table(data)
+        table, place = open_rows(data, target, inputs, lat, lon, crs)
         columns = picked(
             table,
-            inputs=inputs,
-            ignore=ignore,
+            inputs=place.inputs,
+            ignore=[*(ignore or []), *([group] if group else [])],
             target=target,
             labels=classify,
             drop_missing=drop_missing,
-            lat=lat,
-            lon=lon,
+            lat=place.lat,
+            lon=place.lon,
+            crs=place.crs,
         )
         kinds = Kinds(tuple(categorical or ()), tuple(numeric or ()))
         survey = look_at(columns, kinds, screen) if engine is Engine.LOCAL else None
@@ -159,16 +175,24 @@ def fit(
         if balanced:
             learner.set_params(class_weight="balanced")
         if survey is None:
-            scaling = encoder(columns.inputs, lat, lon, automatic=features == "auto")
+            scaling = encoder(
+                columns.inputs, place.lat, place.lon, automatic=features == "auto", crs=place.crs
+            )
         else:
             scaling = None
-            learner.set_params(encoder=table_encoder(kinds, lat, lon))
+            check_numbers_only(place)
+            learner.set_params(encoder=table_encoder(kinds, place.lat, place.lon))
         model = model_of(scaling, learner, columns.inputs, target)
-        where = (columns.inputs.index(lat), columns.inputs.index(lon)) if lat and lon else None
+        model.table_.update(place.notes())
+        where = None if place.crs else place.columns(columns.inputs)
+        validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
+        if engine is Engine.DASK:
+            validation = validation.without_rows()
+        learner.set_params(cv=validation.folds(learner.cv))
         split = Split(test_fraction, seed)
         given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
         with rows_of(given, split, engine, scheduler, workers, screen) as rows:
-            result, sample = fit_and_test(model, rows, screen, where)
+            result, sample = fit_and_test(model, rows, screen, where, validation)
         result = {"data": str(data), **result}
         if report is not None:
             with screen.stage("Drawing"):

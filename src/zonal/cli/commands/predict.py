@@ -7,11 +7,13 @@ import typer
 from sklearn.base import is_classifier, is_regressor
 
 from ..._typing import Array
+from ...grid.files import is_grid_file
 from ...tables import open_table
 from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
-from ..models import columns_of, encoding, load_model
+from ..grids import check_map_name, predict_map
+from ..models import columns_of, encoding, load_grid_model, load_model
 from ..outputs import outputs
 from ..writing import check_table_name, write_columns
 
@@ -23,15 +25,44 @@ def predict(
         Path,
         typer.Argument(metavar="MODEL", help="What zonal fit has saved.", show_default=False),
     ],
-    data: opt.Data,
     out: Annotated[
         Path,
         typer.Option(
             metavar="FILE",
-            help="Where the predictions go: .parquet or .csv, one row for each of DATA.",
+            help="Where the predictions go: .parquet or .csv, one row for each of DATA; a map "
+            "goes to .nc, .tif or .png.",
             show_default=False,
         ),
     ],
+    data: opt.DataOrGrid = None,
+    grid: Annotated[
+        float | None,
+        typer.Option(
+            metavar="STEP",
+            help="Predict a map with a point every so many degrees, instead of DATA.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="W,S,E,N",
+            help="The region of the map in degrees; the globe if left out.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
+    time: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHEN",
+            help="The time of the map, if the model has one: a date, or a number as in the table; "
+            "repeat it for more.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
     std: Annotated[
         bool,
         typer.Option(
@@ -51,7 +82,7 @@ def predict(
         typer.Option(
             metavar="SHARE",
             help="Add the columns lower and upper: an interval that holds this share of new "
-            "observations, such as 0.9.",
+            "observations, such as 0.9. A map has them anyway, of 0.9 if nothing is said.",
             show_default=False,
         ),
     ] = None,
@@ -67,7 +98,7 @@ def predict(
     force: opt.Force = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Predict the rows of a table with a saved model.
+    """Predict the rows of a table with a saved model, or a map.
 
     DATA is read, predicted and written in batches, so that it may be larger than memory. The output
     has the column `prediction`. Words that the fit has not seen and gaps are predicted too, if the
@@ -78,8 +109,24 @@ def predict(
     - `zonal predict houses.zonal new.parquet --out predicted.parquet --std --keep id`
 
     - `zonal predict houses.zonal new.csv --out predicted.csv --interval 0.9`
+
+    - `zonal predict sst.zonal --grid 0.25 --time 2020-06-15 --out map.nc`
     """
     screen = Screen(as_json)
+    if grid is not None or (data is not None and is_grid_file(data)):
+        check_map_name(out)
+        with outputs(out, force=force) as (path,):
+            fitted = load_grid_model(model)
+            with screen.stage("Predicting"):
+                n_cells = predict_map(
+                    fitted, path, like=data, resolution=grid, bounds=bounds, time=time,
+                    coverage=0.9 if interval is None else interval,
+                )  # fmt: skip
+        screen.note(f"{n_cells:,} cells: {out}")
+        screen.finish({"model": str(model), "cells": n_cells, "out": str(out)})
+        return
+    if data is None:
+        raise CommandError("Name a table to predict, or give --grid STEP for a map.")
     check_table_name(out)
     with outputs(out, force=force) as (path,):
         fitted = load_model(model)

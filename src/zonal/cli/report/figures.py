@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._typing import Array
+from ...grid.maps import draw_cells, draw_points, fold_colours
 
 if TYPE_CHECKING:  # matplotlib is slow to import, and few commands draw
     from matplotlib.figure import Figure
@@ -20,6 +21,8 @@ __all__ = [
     "calibration",
     "confusion",
     "cv_curve",
+    "dependence",
+    "folds",
     "globe",
     "predicted",
     "quantile_curve",
@@ -189,6 +192,19 @@ def quantile_curve(levels: Array, shares: Array) -> "Figure":
     return figure
 
 
+def dependence(values: Array, means: Array, name: str, label: str) -> "Figure":
+    """Draw mean predictions against the values of a column: a curve, or bars for words."""
+    if values.dtype.kind == "f":
+        figure, axes = _axes(name, label)
+        axes.plot(values, means, color=BLUE)
+        return figure
+    figure, axes = _axes(label, "")
+    order = np.argsort(means)
+    axes.plot(means[order], np.arange(len(means)), "o", color=BLUE)
+    axes.set_yticks(np.arange(len(means)), [str(value)[:24] for value in values[order]])
+    return figure
+
+
 def globe(
     lat: Array, lon: Array, values: Array, *, label: str, centred: bool = False, limit: float = 0.0
 ) -> "Figure":
@@ -204,25 +220,41 @@ def globe(
     limit : float
         The largest value shown, if `centred`.
     """
-    figure, axes = _axes("longitude", "latitude")
-    axes.grid(visible=False)
+    figure, axes = _map()
+    style: dict[str, Any] = {}
     if centred:
-        low, high, colours = -limit, limit, "RdBu_r"
-    else:
-        low, high = np.quantile(values, [0.005, 0.995])
-        colours = "viridis"
-    style: dict[str, Any] = {"cmap": colours, "vmin": low, "vmax": high}
+        style = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
     rows, row = np.unique(lat, return_inverse=True)
     columns, column = np.unique(lon, return_inverse=True)
     if len(rows) > 1 and len(columns) > 1 and len(lat) >= FILLED * len(rows) * len(columns):
         grid = np.full((len(rows), len(columns)), np.nan)
         grid[row, column] = values
-        artist = axes.pcolormesh(columns, rows, grid, rasterized=True, **style)
+        artist = draw_cells(axes, rows, columns, grid, **style)
     else:
-        x, y, z = _some(lon, lat, values)
-        artist = axes.scatter(x, y, c=z, s=4, linewidths=0, rasterized=True, **style)
+        y, x, z = _some(lat, lon, values)
+        artist = draw_points(axes, y, x, z, **style)
     figure.colorbar(artist, ax=axes, label=label, orientation="horizontal", shrink=0.9, aspect=30)
     return figure
+
+
+def folds(lat: Array, lon: Array, fold: Array) -> "Figure":
+    """Draw which fold places are in."""
+    figure, axes = _map()
+    n_folds = int(fold.max()) + 1
+    y, x, z = _some(lat, lon, fold)
+    artist = draw_points(axes, y, x, z, **fold_colours(n_folds))
+    bar = figure.colorbar(
+        artist, ax=axes, label="fold", orientation="horizontal", shrink=0.9, aspect=30
+    )
+    bar.set_ticks(range(n_folds), labels=[str(k + 1) for k in range(n_folds)])
+    return figure
+
+
+def _map() -> "tuple[Figure, Any]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=SIZE, layout="constrained")
+    return figure, figure.add_subplot()
 
 
 def budget_panels(panels: dict[str, dict[str, list[tuple[int, float]]]]) -> "Figure":

@@ -15,6 +15,7 @@ from ..console import Screen
 from ..models import encoding
 from ..training import FitSample
 from . import figures
+from .dependence import draw_dependence
 from .interval_section import draw_intervals, interval_rows
 from .page import Report
 
@@ -63,6 +64,11 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
     if "intervals" in result:
         header = ("intervals", "hold", "mean width")
         screen.table("How sure it is", header, interval_rows(result["intervals"]))
+    compared = result.get("validation")
+    if compared:
+        header = ("", "random rows", compared["name"])
+        screen.table("Random rows and blocks", header, _validation_rows(compared))
+        screen.note(compared["advice"])
     if result["columns"]:
         screen.table("Columns", COLUMNS, _column_rows(result, MOST_COLUMNS))
     screen.table("Selected", ("", ""), result["selected"].items())
@@ -89,15 +95,39 @@ def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Scre
         ("measure", f"test ({result['rows_test']:,} rows)", "training"),
         _quality_rows(result),
     )
+    _draw_validation(page, result, sample.folds)
     _draw_predictions(page, learner, sample.findings.shown, target, part, result)
     if len(sample.findings.mapped["truth"]):
         _draw_map(page, learner, sample.findings.mapped, target)
     if "intervals" in result:
         draw_intervals(page, result["intervals"], sample.findings, target, part)
+    draw_dependence(page, model, sample.rows, target)
     _draw_choice(page, model, result, sample.rows)
     page.table("Seconds", ("stage", "seconds"), screen.seconds.items())
     page.notes("Warnings", screen.warnings)
     return page
+
+
+def _validation_rows(compared: dict[str, Any]) -> list[list[Any]]:
+    return [
+        [name, compared["random"].get(key), compared["blocks"][key]]
+        for key, name in NAMES.items()
+        if key in compared["blocks"]
+    ]
+
+
+def _draw_validation(page: Report, result: dict[str, Any], folds: dict[str, Array]) -> None:
+    compared = result.get("validation")
+    if not compared:
+        return
+    page.table(
+        "Random rows and blocks",
+        ("measure", "random rows", compared["name"]),
+        _validation_rows(compared),
+        compared["advice"],
+    )
+    if folds:
+        page.figures("Folds", [(f"The {compared['name']}.", figures.folds(**folds))])
 
 
 def _draw_predictions(

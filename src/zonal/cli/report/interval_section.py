@@ -41,18 +41,17 @@ def draw_intervals(
         interval_rows(result),
         _sentence(result, target),
     )
+    names = {
+        "crps": f"this model, {part} rows",
+        "crps_of_constant": "all targets, whatever the row",
+        "left_out_crps": "this model, rows left out of the fit",
+        "left_out_crps_without_calibration": "the same without calibration: normal, with the "
+        "model's own standard deviation",
+    }
     page.table(
         "The error of the whole distribution (CRPS)",
         ("of what", "CRPS"),
-        [
-            [f"this model, {part} rows", result["crps"]],
-            ["all targets, whatever the row", result["crps_of_constant"]],
-            ["this model, rows left out of the fit", result["left_out_crps"]],
-            [
-                "the same without calibration: normal, with the model's own standard deviation",
-                result["left_out_crps_without_calibration"],
-            ],
-        ],
+        [[name, result[key]] for key, name in names.items() if key in result],
         "The mean absolute error, generalised to distributions: less is better.",
     )
     assert found.intervals is not None

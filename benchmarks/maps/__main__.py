@@ -1,0 +1,77 @@
+"""python -m benchmarks.maps [coads climate elevation]: writes benchmarks/results/maps.md."""
+
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from ..measure import peak_memory, table
+from .data import NAMES, Task, tasks
+from .methods import METHODS, crps
+
+RESULTS = Path(__file__).parents[1] / "results"
+HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "peak memory, MB")
+TEXT = """# Maps beside the peers
+
+`python -m benchmarks.maps` (extra `bench`), one run, methods one after the other. A
+tenth of the places is the test: random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
+our learner is told which (`cv`). CRPS is of a new observation, where a method has a distribution.
+PyKrige gets 10,000 random training points, since it needs all distances; verde's spline gets means
+of blocks, since it needs a matrix of all pairs, and works on a plane. Peak memory is what a method
+adds to the process.
+"""
+
+
+def measured(task: Task, method: Any) -> list[str]:
+    """Cells of the table for a method on a task."""
+    found: dict[str, Any] = {}
+
+    def run() -> None:
+        start = time.perf_counter()
+        predict = method(task)
+        found["fit"] = time.perf_counter() - start
+        start = time.perf_counter()
+        found["mean"], found["std"] = predict()
+        found["predict"] = time.perf_counter() - start
+
+    peak = peak_memory(run)
+    mse = float(np.mean((task.y_test - found["mean"]) ** 2))
+    score = "" if found["std"] is None else f"{crps(task.y_test, found['mean'], found['std']):.4g}"
+    seconds = f"{found['fit']:.1f}", f"{found['predict']:.2f}"
+    return [f"{mse:.4g}", score, *seconds, f"{peak / 2**20:.0f}"]
+
+
+def main() -> None:
+    """Run, and write what is known so far after each dataset."""
+    warnings.simplefilter("ignore")
+    file = RESULTS / "maps.json"
+    known: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    warm = tasks("coads")[0]
+    few = warm._replace(places=warm.places[:600], y=warm.y[:600])
+    METHODS["**zonal** `KernelRidge()`"](few)()  # compile
+    for name in sys.argv[1:] or NAMES:
+        for task in tasks(name):
+            rows = [(method, *measured(task, run)) for method, run in METHODS.items()]
+            size = (
+                f"{len(task.y):,} training places, {len(task.y_test):,} test places, "
+                f"{numba.get_num_threads()} thread(s)."
+            )
+            known[task.title] = {"size": size, "rows": rows}
+            print(task.title, *rows, sep="\n", flush=True)
+            file.write_text(json.dumps(known, indent=1) + "\n")
+    parts = [TEXT]
+    for title, found in known.items():
+        rows = [tuple(row) for row in found["rows"]]
+        parts.append(
+            f"## {title[0].upper()}{title[1:]}\n\n{found['size']}\n\n{table(rows, HEADER)}\n"
+        )
+    (RESULTS / "maps.md").write_text("\n".join(parts))
+
+
+if __name__ == "__main__":
+    main()

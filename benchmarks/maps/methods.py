@@ -1,0 +1,120 @@
+"""Our models and their peers, as their documentation would have it: fit, then predict."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import verde
+
+import zonal
+
+from ..local.methods import crps
+from .data import Task
+
+__all__ = ["METHODS", "crps"]
+
+# What a peer can take: PyKrige needs all distances, a spline of verde a matrix of all pairs.
+PYKRIGE_ROWS = 10_000
+SPLINE_ROWS = 6_000
+
+
+def ours(task: Task) -> Callable[[], Any]:
+    """Everything chosen; told whether gaps or random places are to be predicted."""
+    model = zonal.KernelRidge(random_state=0, cv=task.cv).fit(task.places, task.y)
+
+    def predict() -> Any:
+        found = zonal.grid.outcomes.outcomes(model, task.test_places, 0.9)
+        return found.prediction, found.std
+
+    return predict
+
+
+def _columns(places: Any) -> tuple[Any, Any]:
+    return places["lon"].to_numpy(), places["lat"].to_numpy()
+
+
+def _plane(places: Any) -> tuple[Any, Any]:
+    """East and north in degrees of a great circle, as verde's tutorials do on small regions."""
+    lon, lat = _columns(places)
+    return lon * np.cos(np.radians(lat)), lat
+
+
+def neighbors(task: Task) -> Callable[[], Any]:
+    """verde's mean of the 4 nearest points, on a sinusoidal map."""
+    model = verde.KNeighbors(k=4).fit(_plane(task.places), task.y)
+    return lambda: (model.predict(_plane(task.test_places)), None)
+
+
+def spline(task: Task) -> Callable[[], Any]:
+    """verde's biharmonic spline on means of blocks, damping by its cross-validation."""
+    spacing = 1.0
+    while True:
+        reduce = verde.BlockReduce(np.mean, spacing=spacing)
+        points, values = reduce.filter(_plane(task.places), task.y)
+        if len(values) <= SPLINE_ROWS:
+            break
+        spacing *= 1.25
+    rng = np.random.default_rng(0)
+    few = rng.permutation(len(values))[:1500]
+    best = max(
+        (1e-6, 1e-4, 1e-2),
+        key=lambda damping: np.mean(
+            verde.cross_val_score(
+                verde.Spline(damping=damping), tuple(p[few] for p in points), values[few]
+            )
+        ),
+    )
+    model = verde.Spline(damping=best).fit(points, values)
+    return lambda: (model.predict(_plane(task.test_places)), None)
+
+
+def pykrige(task: Task) -> Callable[[], Any]:
+    """Ordinary kriging with great-circle distances and the 24 closest of 10,000 points."""
+    from pykrige.ok import OrdinaryKriging
+
+    rows = np.random.default_rng(0).permutation(len(task.y))[:PYKRIGE_ROWS]
+    lon, lat = _columns(task.places.iloc[rows])
+    model = OrdinaryKriging(
+        lon % 360, lat, task.y[rows], variogram_model="exponential", coordinates_type="geographic"
+    )
+
+    def predict() -> Any:
+        lon, lat = _columns(task.test_places)
+        mean, variance = model.execute(
+            "points", lon % 360, lat, n_closest_points=24, backend="loop"
+        )
+        return np.asarray(mean), np.sqrt(np.maximum(np.asarray(variance), 1e-12))
+
+    return predict
+
+
+def gpboost(task: Task) -> Callable[[], Any]:
+    """GPBoost's Gaussian process on points of the sphere: Vecchia, 20 neighbours, Matérn 3/2."""
+    import gpboost as gpb
+
+    def points(places: Any) -> Any:
+        return zonal.datasets.to_sphere(places["lat"], places["lon"])
+
+    model = gpb.GPModel(
+        gp_coords=points(task.places), cov_function="matern", cov_fct_shape=1.5,
+        gp_approx="vecchia", num_neighbors=20, likelihood="gaussian", seed=0,
+    )  # fmt: skip
+    model.fit(y=task.y, X=np.ones((len(task.y), 1)))
+
+    def predict() -> Any:
+        found = model.predict(
+            gp_coords_pred=points(task.test_places), X_pred=np.ones((len(task.y_test), 1)),
+            predict_var=True, predict_response=True,
+        )  # fmt: skip
+        return found["mu"], np.sqrt(found["var"])
+
+    return predict
+
+
+METHODS: dict[str, Callable[[Task], Callable[[], Any]]] = {
+    "**zonal** `KernelRidge()`": ours,
+    "GPBoost (Vecchia)": gpboost,
+    "verde `KNeighbors`": neighbors,
+    "verde `Spline` on blocks": spline,
+    "PyKrige, 24 closest of 10,000": pykrige,
+}

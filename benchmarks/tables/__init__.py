@@ -1,0 +1,1 @@
+"""Tables with words, gaps and dates: ours beside boosted trees and other kernels."""

@@ -1,0 +1,55 @@
+"""What matters: against closed forms and scikit-learn's permutation importance."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.inspection import permutation_importance
+
+import zonal
+from zonal.learners.importance import column_shares
+
+
+def test_a_linear_function_in_closed_form():
+    """Shares are β² Var(x); those of columns that encode one word are taken together."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((4000, 3)) * [1.0, 2.0, 3.0]
+    gradients = np.tile([[[3.0, 1.0, 0.0]]], (4000, 1, 1))
+    shares = column_shares(gradients, rows, ["a", "b", "c"])
+    assert list(shares) == ["a", "b", "c"]
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["a"] == pytest.approx(9 / 13, abs=0.02)
+    # x and -x as two columns of one group: f = 3 x - 1 (-x) = 4 x.
+    twins = np.column_stack([rows[:, 0], -rows[:, 0], rows[:, 1]])
+    gradients = np.tile([[[3.0, -1.0, 1.0]]], (4000, 1, 1))
+    shares = column_shares(gradients, twins, ["x", "x", "y"])
+    assert shares["x"] == pytest.approx(16 / 20, abs=0.02)
+
+
+def test_beside_permutation_importance():
+    rng = np.random.default_rng(1)
+    n = 900
+    X = pd.DataFrame(
+        {
+            "x": rng.uniform(-1, 1, n),
+            "kind": rng.choice(["a", "b", "c"], n),
+            "nothing": rng.uniform(-1, 1, n),
+        }
+    )
+    y = 3 * X["x"] + X["kind"].map({"a": -1.0, "b": 0.0, "c": 1.0})
+    y = y.to_numpy() + 0.05 * rng.standard_normal(n)
+    model = zonal.KernelRidge(budget=96, local=None, random_state=0).fit(X, y)
+    ours = model.importances_
+    assert list(ours) == ["x", "kind", "nothing"]
+    assert sum(ours.values()) == pytest.approx(1)
+    theirs = permutation_importance(model, X, y, n_repeats=3, random_state=0).importances_mean
+    shares = dict(zip(X.columns, theirs / theirs.sum(), strict=True))
+    # Variances 3 and 2/3 of the two terms: 0.82 and 0.18 for both.
+    for name in X.columns:
+        assert ours[name] == pytest.approx(shares[name], abs=0.06)
+
+
+def test_arrays():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((200, 2))
+    model = zonal.KernelRidge(zonal.FourierFeatures(n_components=64), random_state=0)
+    assert next(iter(model.fit(X, np.sin(X[:, 1])).importances_)) == "x1"

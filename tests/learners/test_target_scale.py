@@ -1,0 +1,70 @@
+"""Targets on another scale: which one, and back again without bias."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtri
+
+import zonal
+from zonal.learners.target_scale import TargetScale, choose_scale
+
+N = 1500
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return np.random.default_rng(0).uniform(-2, 2, (N, 2))
+
+
+def test_another_scale_where_both_measures_are_in_favour(rows):
+    rng = np.random.default_rng(1)
+    smooth = np.sin(rows[:, 0]) + 0.5 * rows[:, 1]
+    noise = rng.standard_normal(N)
+    assert choose_scale(rows, np.exp(3 * smooth + 0.1 * noise), None) is not None
+    counts = rng.poisson(np.exp(2 + smooth))
+    found = choose_scale(rows, counts, None)
+    assert (found.name, found.shift) == ("root", 1.0 if counts.min() == 0 else 0.0)
+    # Errors alike everywhere, hardly any skewness, or negative: as they are.
+    assert choose_scale(rows, np.exp(1.5 * rows[:, 0]) + 10 + 0.2 * noise, None) is None
+    assert choose_scale(rows, (5 + smooth + 0.2 * noise) ** 2, None) is None
+    assert choose_scale(rows, smooth, None) is None
+
+
+@pytest.mark.parametrize("name", ["root", "logarithm"])
+def test_there_and_back(name):
+    """Without errors exactly; with normal ones the mean of a square or of a log-normal."""
+    y = np.geomspace(0.5, 50, 40)
+    exact = TargetScale(name, 0.0, np.zeros(1))
+    np.testing.assert_allclose(exact.backward(exact.forward(y)), y)
+    step = 1e-6
+    change = exact.backward(exact.forward(y) + step) - exact.backward(exact.forward(y) - step)
+    np.testing.assert_allclose(exact.slope(exact.forward(y)), change / (2 * step), rtol=1e-6)
+    np.testing.assert_allclose(np.exp(exact.log_slope(y)), 1 / exact.slope(exact.forward(y)))
+    quantiles = np.random.default_rng(0).standard_normal(100_000)
+    noisy = TargetScale(name, 0.0, quantiles, 0.3)
+    z = np.array([2.0, 3.0])
+    expected = z**2 + 0.09 if name == "root" else np.exp(z + 0.045)
+    np.testing.assert_allclose(noisy.backward(z), expected, rtol=5e-3)
+
+
+def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"x": rng.uniform(-2, 2, N), "kind": rng.choice(["a", "b", "c"], N)})
+    z = np.sin(X["x"]) + X["kind"].map({"a": 0.0, "b": 0.5, "c": 1.0})
+    y = np.exp(z + 0.4 * rng.standard_normal(N)).to_numpy()
+    mean = np.exp(z + 0.08).to_numpy()
+    normal = ndtri((np.arange(32) + 0.5) / 32)
+    scale = TargetScale("logarithm", 0.0, normal / normal.std(), 1.0)
+    monkeypatch.setattr("zonal.learners.ridge.choose_scale", lambda *_: scale)
+    model = zonal.KernelRidge(budget=64, local=None, random_state=0).fit(X[:1000], y[:1000])
+    # The error of the model on the scale of z, which is the noise and a little more.
+    assert model.target_.deviation == pytest.approx(0.4, rel=0.1)
+    found, std = model.predict(X[1000:], return_std=True)
+    assert (std > 0).all()
+    # The log-normal factor exp(σ²/2) = 1.083 is there: without it the ratio would be 0.92.
+    assert abs(found.mean() / mean[1000:].mean() - 1) < 0.04
+    assert model.score(X[1000:], mean[1000:]) > 0.95
+    plain = zonal.KernelRidge(budget=64, local=None, target=None, random_state=0)
+    assert not hasattr(plain.fit(X[:1000], y[:1000]), "target_")
+    with pytest.raises(ValueError, match="target='log' must be"):
+        zonal.KernelRidge(target="log").fit(X, y)
