@@ -33,6 +33,16 @@ SIGNATURES = {
     "center='auto', random_state=None)",
     "PolySketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
     "base_sketch='auto', center='auto', random_state=None)",
+    "AdaptiveSketchFeatures": "(kernel='gaussian', n_components=1024, *, n_rounds=3, "
+    "center='auto', random_state=None)",
+    "SphericalFeatures": "(kernel='polynomial', n_components=1024, *, orthogonal=True, "
+    "random_state=None)",
+    "ReLUFeatures": "(kernel='arc_cosine', n_components=1024, *, sampling='leverage', "
+    "random_state=None)",
+    "NTKFeatures": "(kernel='ntk', n_components=1024, *, sampling='leverage', hidden='auto', "
+    "random_state=None)",
+    "HashingFeatures": "(kernel='laplacian', n_components=1024, *, n_hashes='auto', "
+    "bucket='box', sparse_output=True, random_state=None)",
     "NystroemFeatures": "(kernel='gaussian', n_components=1024, *, sampling='recursive', "
     "random_state=None)",
     "Gaussian.expand": "(self, dim, max_degree=None, n_radial=None, radial_basis='taylor', "
@@ -73,6 +83,10 @@ SIGNATURES = {
     "NeighborKriging.fit": "(self, X, y, sample_weight=None)",
     "NeighborKriging.predict": "(self, X, return_std=False)",
     "GaussianProcess.predict": "(self, X, return_std=False)",
+    "ExactKernelRidge": "(kernel='gaussian', alpha=1.0, preconditioner='auto', tol=0.0001, *, "
+    "centers=None, alphas=None, cv=2, fit_intercept=False, max_iter=1000, warm_start=False, "
+    "random_state=None, verbose=False)",
+    "ExactKernelRidge.fit": "(self, X, y=None, sample_weight=None, *, checkpoint=None)",
     "LearnedMetric": "(kernel='matern', n_iterations=4, diagonal=False, *, n_components=1024, "
     "max_rows=10000, standardize=True, task='auto', random_state=None)",
     "SphereEncoder": "(latitude='auto', longitude='auto', *, rest='standardize', "

@@ -10,10 +10,13 @@ HEAVY = {
     "pandas",
     "polars",
     "pyarrow",
+    "pyproj",
+    "rioxarray",
     "skops",
     "sklearn.cluster",
     "sklearn.ensemble",
     "tqdm",
+    "xarray",
 }
 SCRIPT = """
 import sys

@@ -19,6 +19,7 @@ LAYERS = [
     {"moments", "kernels"},
     {"persistence", "features", "datasets", "kriging"},
     {"theory", "selection", "calibration"},
+    {"solvers"},
     {"learners"},
     {"evaluation", "distributed"},
     {"grid"},

@@ -17,17 +17,22 @@ from . import datasets, evaluation, grid, theory
 from ._version import __version__ as __version__
 from .evaluation import BlockKFold
 from .features import (
+    AdaptiveSketchFeatures,
     FastFoodFeatures,
     FourierFeatures,
     GegenbauerFeatures,
     HarmonicFeatures,
+    HashingFeatures,
     LearnedMetric,
     MaclaurinFeatures,
     ModifiedFourierFeatures,
+    NTKFeatures,
     NystroemFeatures,
     PolySketchFeatures,
     ProductFeatures,
+    ReLUFeatures,
     SphereEncoder,
+    SphericalFeatures,
     TableEncoder,
 )
 from .grid import fill, predict_grid
@@ -47,6 +52,7 @@ from .kernels import (
     Zonal,
 )
 from .learners import (
+    ExactKernelRidge,
     GaussianProcess,
     KernelCCA,
     KernelKMeans,
@@ -61,10 +67,12 @@ from .tables import stream
 
 __all__ = [
     "NTK",
+    "AdaptiveSketchFeatures",
     "ArcCosine",
     "BlockKFold",
     "Checkpoint",
     "DotProduct",
+    "ExactKernelRidge",
     "Exponential",
     "FastFoodFeatures",
     "FourierFeatures",
@@ -73,6 +81,7 @@ __all__ = [
     "GegenbauerFeatures",
     "GeneralizedZonalKernel",
     "HarmonicFeatures",
+    "HashingFeatures",
     "KernelCCA",
     "KernelKMeans",
     "KernelPCA",
@@ -83,14 +92,17 @@ __all__ = [
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",
+    "NTKFeatures",
     "NeighborKriging",
     "NystroemFeatures",
     "PolySketchFeatures",
     "Polynomial",
     "ProductFeatures",
     "RationalQuadratic",
+    "ReLUFeatures",
     "RotationInvariant",
     "SphereEncoder",
+    "SphericalFeatures",
     "TableEncoder",
     "TruncationWarning",
     "Zonal",

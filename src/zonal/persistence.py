@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import scipy.special
 from sklearn import model_selection
 from sklearn.base import BaseEstimator
@@ -170,11 +171,22 @@ def load(
         )
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a model.")
+    _check_sparse(model, path)
     missing = [value for _, value in _walk(model) if isinstance(value, MissingFunction)]
     if any(vars(value).get("name") not in needed for value in missing):
         raise ValueError(f"{path} is damaged: it lacks a function that its header does not name.")
     stand_ins = {id(value): given[value.name] for value in missing}
     return _replace(model, stand_ins) if stand_ins else model
+
+
+def _check_sparse(model: Any, path: Path) -> None:
+    """Raise ValueError if the indices of a sparse array point out of it: compiled code would."""
+    for name, value in _walk(model):
+        if isinstance(value, sp.csr_array | sp.csr_matrix):
+            try:
+                value.check_format(full_check=True)
+            except (AttributeError, TypeError, ValueError) as error:
+                raise ValueError(f"{path} is damaged: its sparse {name} ({error}).") from error
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -320,7 +332,9 @@ def _trusted() -> set[str]:
             or (value.__module__.startswith("sklearn.model_selection.") and hasattr(value, "split"))
         )
     }
-    return names | {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
+    # Sparse rows and sketches hold arrays only, whose indices are checked after loading.
+    arrays = {_full_name(sp.csr_array), _full_name(sp.csr_matrix)}
+    return names | arrays | {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
 
 
 def _skops() -> Any:

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.special import i0
+from sklearn.base import clone
 
 import zonal
 
@@ -113,3 +115,31 @@ def test_baselines_come_back_to_the_bit(baseline, tmp_path):
     expected = baseline.fit(rows).transform(rows)
     zonal.save(baseline, tmp_path / "map.zonal")
     np.testing.assert_array_equal(zonal.load(tmp_path / "map.zonal").transform(rows), expected)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize(
+    "baseline",
+    [
+        zonal.PolySketchFeatures(zonal.Polynomial(3), 50, base_sketch="count", random_state=0),
+        zonal.PolySketchFeatures(zonal.Gaussian(8.0), 50, base_sketch="osnap", random_state=0),
+        zonal.NystroemFeatures(zonal.Gaussian(8.0), 20, random_state=0),
+        zonal.NystroemFeatures(zonal.NTK(), 20, sampling="uniform", random_state=0),
+    ],
+    ids=repr,
+)
+def test_maps_of_sparse_rows_come_back_to_the_bit(baseline, kind, path):
+    """Base sketches and landmarks are sparse there: with 300 columns no leaf is the rows."""
+    rows = kind(sp.random(60, 300, density=0.05, random_state=0, format="csr"))
+    expected = clone(baseline).fit(rows).transform(rows)
+    loaded = again(clone(baseline).fit(rows), path)
+    assert_same(loaded.transform(rows), expected)
+
+
+def test_sparse_arrays_that_point_out_of_themselves_are_refused(path):
+    rows = sp.csr_array(sp.random(40, 30, density=0.2, random_state=0, format="csr"))
+    model = zonal.NystroemFeatures(zonal.Gaussian(8.0), 20, random_state=0).fit(rows)
+    model.landmarks_.indices[3] = 1_000_000
+    zonal.save(model, path)
+    with pytest.raises(ValueError, match="damaged: its sparse landmarks_"):
+        zonal.load(path)

@@ -46,6 +46,11 @@ MAPS: dict[str, Any] = {
     "fastfood": maps.FastFoodFeatures,
     "maclaurin": maps.MaclaurinFeatures,
     "polysketch": maps.PolySketchFeatures,
+    "adaptive-sketch": maps.AdaptiveSketchFeatures,
+    "spherical": maps.SphericalFeatures,
+    "relu": maps.ReLUFeatures,
+    "ntk": maps.NTKFeatures,
+    "hashing": maps.HashingFeatures,
 }
 
 

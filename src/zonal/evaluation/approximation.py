@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import Array
+from .._validation import is_sparse
 from ..features import KernelFeatures
 from ..features.space import FeatureSpace
 from ..rows import sample_rows
@@ -35,7 +36,8 @@ def relative_error(features: Any, rows: Array) -> float:
     >>> bool(zonal.evaluation.relative_error(features, X) < 1e-3)
     True
     """
-    Z = np.asarray(features.transform(rows), dtype=np.float64)
+    Z = features.transform(rows)
+    Z = np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
     K = np.asarray(features.kernel_(rows), dtype=np.float64)
     return float(np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K))
 

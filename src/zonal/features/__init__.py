@@ -2,12 +2,17 @@
 
 from .base import KernelFeatures
 from .baselines import (
+    AdaptiveSketchFeatures,
     FastFoodFeatures,
     FourierFeatures,
+    HashingFeatures,
     MaclaurinFeatures,
     ModifiedFourierFeatures,
+    NTKFeatures,
     NystroemFeatures,
     PolySketchFeatures,
+    ReLUFeatures,
+    SphericalFeatures,
 )
 from .columns import LearnedMetric, SphereEncoder, Standardizer, TableEncoder
 from .gegenbauer import GegenbauerFeatures
@@ -15,18 +20,23 @@ from .harmonic import HarmonicFeatures
 from .product import ProductFeatures
 
 __all__ = [
+    "AdaptiveSketchFeatures",
     "FastFoodFeatures",
     "FourierFeatures",
     "GegenbauerFeatures",
     "HarmonicFeatures",
+    "HashingFeatures",
     "KernelFeatures",
     "LearnedMetric",
     "MaclaurinFeatures",
     "ModifiedFourierFeatures",
+    "NTKFeatures",
     "NystroemFeatures",
     "PolySketchFeatures",
     "ProductFeatures",
+    "ReLUFeatures",
     "SphereEncoder",
+    "SphericalFeatures",
     "Standardizer",
     "TableEncoder",
 ]

@@ -1,5 +1,6 @@
 """Pictures of maps, with matplotlib alone: predictions, uncertainty, residuals, folds."""
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def draw(result: Any, *, title: str | None = None, projection: Any = None) -> An
         label = str(values.attrs.get("long_name", name)) + (f" ({units})" if units else "")
         style = {"cmap": "magma_r", "vmin": 0.0} if name == "std" else {}
         artist = draw_field(panel, values, axes, projection, **style)
-        figure.colorbar(artist, ax=panel, label=label, shrink=0.85, aspect=30)
+        figure.colorbar(artist, ax=panel, label=fill(label, 36), shrink=0.85, aspect=30)
     figure.suptitle(title if title is not None else _moment(one, axes))
     return figure
 
@@ -134,7 +135,7 @@ def draw_points(
     projection = projection or fitting_projection(lat, lon)
     turned = (np.asarray(lon) - projection.center + 180) % 360 - 180 + projection.center
     x, y = projection(lat, turned)
-    size = float(np.clip(20_000 / max(len(x), 1), 1, 20))
+    size = float(np.clip(60_000 / max(len(x), 1), 1, 20))
     look = {"s": size, "linewidths": 0, "rasterized": True, **colours(values, style)}
     artist = panel.scatter(x, y, c=values, **look)
     frame(panel, projection, np.asarray(lat), turned)

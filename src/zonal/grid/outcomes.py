@@ -36,14 +36,26 @@ def outcomes(model: Any, X: Any, coverage: float) -> Outcomes:
         X = model[:-1].transform(X)
     if not knows_uncertainty(model):
         return Outcomes(np.asarray(learner.predict(X)), None, None, None)
-    if hasattr(learner, "predict_interval"):
+    if hasattr(learner, "predict_interval") and not hasattr(learner, "target_"):
         return _calibrated(learner, X, coverage)
     mean, std = learner.predict(X, return_std=True)
-    local = learner.local_
-    noise = 0.0 if local is None else local.noise_ * local.scale_
-    std = np.sqrt(std**2 + noise)
+    std = np.sqrt(std**2 + _noise(learner, mean))
+    if hasattr(learner, "predict_interval"):
+        return Outcomes(mean, std, *learner.predict_interval(X, coverage))
     half = norm.ppf(0.5 + coverage / 2) * std
     return Outcomes(mean, std, mean - half, mean + half)
+
+
+def _noise(learner: Any, mean: Array) -> Any:
+    """Return the variance of the noise of observations, on the scale of the targets."""
+    local = learner.local_
+    if local is None:
+        return 0.0
+    noise = local.noise_ * local.scale_
+    if hasattr(learner, "target_"):  # learnt on another scale
+        scale = learner.target_
+        return noise * scale.slope(scale.forward(mean)) ** 2
+    return noise
 
 
 def _calibrated(learner: Any, X: Any, coverage: float) -> Outcomes:

@@ -1,7 +1,8 @@
-"""Learners on explicit features: scikit-learn estimators that need one pass over the data."""
+"""Learners: scikit-learn estimators, on explicit features in one pass, or exact."""
 
 from .cca import KernelCCA
 from .classifier import KernelRidgeClassifier
+from .exact_ridge import ExactKernelRidge
 from .gaussian_process import GaussianProcess
 from .kmeans import KernelKMeans
 from .neighbor_kriging import NeighborKriging
@@ -9,6 +10,7 @@ from .pca import KernelPCA
 from .ridge import KernelRidge
 
 __all__ = [
+    "ExactKernelRidge",
     "GaussianProcess",
     "KernelCCA",
     "KernelKMeans",

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .block import only_rows
+from .block import concatenate, only_rows
 from .dask import DaskSource
 from .dask_map import map_blocks
 from .kinds import is_dask, is_many, is_stream
@@ -89,7 +89,7 @@ def blockwise(method: Method) -> Method:
             parts = [method(self, rows, *args, **kwargs) for rows in only_rows(X)]
             if parts and isinstance(parts[0], tuple):
                 return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-            return np.concatenate(parts)
+            return concatenate(parts)
         return method(self, X, *args, **kwargs)
 
     return cast(Method, wrapper)

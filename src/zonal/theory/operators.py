@@ -90,23 +90,28 @@ class ShiftedLowRank:
         """Return Z Zᵀ V."""
         return self._sandwich(np.ones_like(self.squares), vectors)
 
-    def solve(self, vectors: FloatArray) -> FloatArray:
-        """Return (Z Zᵀ + λ)⁻¹ V."""
-        return (vectors - self._sandwich(1 / (self.squares + self.lam), vectors)) / self.lam
+    def solve(self, vectors: FloatArray, lam: Any = None) -> FloatArray:
+        """Return (Z Zᵀ + λ)⁻¹ V, with a λ of its own for each column of V where they are given."""
+        lam = self.lam if lam is None else lam
+        return (vectors - self._sandwich(1 / (self.squares[:, None] + lam), vectors)) / lam
 
-    def inverse_root(self, vectors: FloatArray) -> FloatArray:
+    def inverse_root(self, vectors: FloatArray, lam: float | None = None) -> FloatArray:
         """Return (Z Zᵀ + λ)^{-1/2} V."""
-        growth = np.sqrt(1 + self.squares / self.lam)
+        lam = self.lam if lam is None else lam
+        growth = np.sqrt(1 + self.squares / lam)
         # (1 - 1/g) / σ² without the cancellation: 1 / (λ g (g + 1)).
-        weights = 1 / (self.lam * growth * (growth + 1))
-        return (vectors - self._sandwich(weights, vectors)) / math.sqrt(self.lam)
+        weights = 1 / (lam * growth * (growth + 1))
+        return (vectors - self._sandwich(weights, vectors)) / math.sqrt(lam)
 
     def _sandwich(self, weights: FloatArray, vectors: FloatArray) -> FloatArray:
-        """Return Z U diag(weights) Uᵀ Zᵀ V, where Zᵀ Z = U diag(squares) Uᵀ."""
+        """Return Z U diag(weights) Uᵀ Zᵀ V, where Zᵀ Z = U diag(squares) Uᵀ.
+
+        Weights [D, p] differ from column to column of V.
+        """
         inner = np.zeros((self.Z.shape[1], vectors.shape[1]))
         for part in self._parts():
             inner += np.asarray(self.Z[part], np.float64).T @ vectors[part]
-        inner = self._basis @ (weights[:, None] * (self._basis.T @ inner))
+        inner = self._basis @ (weights.reshape(len(weights), -1) * (self._basis.T @ inner))
         return _by_rows(lambda part: np.asarray(self.Z[part], np.float64) @ inner, *self.Z.shape)
 
     def _parts(self) -> list[slice]:

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from ..._typing import Array
 from ...evaluation import relative_error
 from ...evaluation.approximation import SAMPLE_ROWS
-from ...learners import KernelRidge
+from ...learners import ExactKernelRidge, KernelRidge
 from ...rows import sample_rows
 from ...tables import open_table
 from .. import options as opt
@@ -73,7 +73,8 @@ def compare(
     """Compare all feature maps of one kernel: their errors and their times against the budget.
 
     The error of the kernel matrix is ‖ZZᵀ - K‖ / ‖K‖ on a sample of rows. With a target, ridge
-    regression on the features is fitted to nine tenths of the rows and tested on the rest.
+    regression on the features is fitted to nine tenths of the rows and tested on the rest; the
+    line "exact" is the kernel itself on all of these rows, what the features stand for.
 
     For example:
 
@@ -100,12 +101,15 @@ def compare(
         y = None if found.y is None else found.y[chosen]
         resolved = wanted.resolve(X)
         results = []
-        with screen.stage("Comparing", len(MAPS) * len(widths)) as advance:
+        with screen.stage("Comparing", len(MAPS) * len(widths) + (y is not None)) as advance:
             for name in MAPS:
                 for width in widths:
                     results.append({"map": name, "features": width})
                     results[-1].update(_measure(name, resolved, width, X, y, seed))
                     advance(1)
+            if y is not None:
+                results.append(_exact(resolved, X, y, seed))
+                advance(1)
         drawings = _draw(results, y is not None)
         if plot is not None:
             _save_plot(results, y is not None, plot_path)
@@ -149,6 +153,19 @@ def _measure(
         # Some maps are not for every kernel, dimension or budget.
         return {"note": str(problem).split(". ")[0].split(": ")[0]}
     return {"approximation": approximation, "mse": error, "seconds": seconds}
+
+
+def _exact(kernel: Any, X: Array, y: Array, seed: int) -> dict[str, Any]:
+    """Return the error and seconds of the exact solution, with as many coefficients as rows."""
+    train, test = train_test_split(np.arange(len(X)), test_size=0.1, random_state=seed)
+    model = ExactKernelRidge(kernel, "cv", fit_intercept=True, random_state=seed)
+    start = time.perf_counter()
+    model.fit(X[train], y[train])
+    seconds = time.perf_counter() - start
+    error = float(np.mean((model.predict(X[test]) - y[test]) ** 2))
+    row = {"map": "exact", "features": len(train), "approximation": 0.0, "mse": error}
+    note = "" if model.report_.converged else "did not converge"
+    return row | {"seconds": seconds, "note": note}
 
 
 def _table(results: list[dict[str, Any]], with_target: bool) -> tuple[list[str], list[list[Any]]]:

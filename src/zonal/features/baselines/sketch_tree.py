@@ -12,7 +12,7 @@ from numba import njit
 from ..._typing import Array
 from ..._validation import is_sparse
 
-__all__ = ["SketchTree", "base_matrix", "hash_products", "plan_tree"]
+__all__ = ["Node", "SketchTree", "base_matrix", "hash_products", "pair_sketch", "plan_tree"]
 
 # Non-zero entries of OSNAP in every row.
 OSNAP_ENTRIES = 4
@@ -198,14 +198,7 @@ def plan_tree(
         half = 1 << ((length - 1).bit_length() - 1)
         left, right = inner(start, half), inner(start + half, length - half)
         sizes = nodes[left].width, nodes[right].width
-        if sizes[0] * sizes[1] <= width:
-            each = np.arange(sizes[0] * sizes[1], dtype=np.int32).reshape(sizes)
-            return _Direct(width, left, right, each, np.ones(sizes, np.float32))
-        if sizes[0] * sizes[1] <= DIRECT * width:
-            return _Direct(width, left, right, *_hash(sizes, width, rng))
-        n_buckets = int(scipy.fft.next_fast_len(width, real=True))
-        (h, s), (g, t) = (_hash((1, size), n_buckets, rng) for size in sizes)
-        return _TensorSketch(width, left, right, n_buckets, (h, g), (s, t))
+        return pair_sketch(sizes, width, rng, (left, right))
 
     def inner(start: int, length: int) -> int:
         size = dim**length
@@ -217,6 +210,34 @@ def plan_tree(
 
     roots = [node(0, degree, width) for degree, width in zip(degrees, widths, strict=True)]
     return SketchTree(nodes, roots)
+
+
+def pair_sketch(
+    sizes: tuple[int, int],
+    width: int,
+    rng: np.random.Generator,
+    places: tuple[int, int] = (0, 1),
+) -> Node:
+    """Draw a sketch of u ⊗ v: exact if it fits, else with a bucket for each product, or by FFT.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        The lengths of u and v.
+    width : int
+        Of the sketch.
+    rng : numpy.random.Generator
+    places : tuple of int
+        Where u and v are in the list of values that the node's `fill` gets.
+    """
+    if sizes[0] * sizes[1] <= width:
+        each = np.arange(sizes[0] * sizes[1], dtype=np.int32).reshape(sizes)
+        return _Direct(width, *places, each, np.ones(sizes, np.float32))
+    if sizes[0] * sizes[1] <= DIRECT * width:
+        return _Direct(width, *places, *_hash(sizes, width, rng))
+    n_buckets = int(scipy.fft.next_fast_len(width, real=True))
+    (h, s), (g, t) = (_hash((1, size), n_buckets, rng) for size in sizes)
+    return _TensorSketch(width, *places, n_buckets, (h, g), (s, t))
 
 
 def base_matrix(kind: str, dim: int, width: int, rng: np.random.Generator) -> Any:

@@ -16,7 +16,7 @@ from ...kernels.expansion.taylor import TaylorSeries, dot_product_terms
 from ..centering import CenteredFeatures
 from ..training_sample import TrainingSample
 
-__all__ = ["TaylorFeatures", "mean_square_radius", "warn_if_cut"]
+__all__ = ["TaylorFeatures", "mean_square_radius", "unit_rows", "warn_if_cut"]
 
 # Whoever asks for this many columns expects a usable map, and is told where it is not.
 MANY = 128
@@ -73,7 +73,7 @@ class TaylorFeatures(CenteredFeatures):
             rows = self._centered(rows)
             norms = row_norms(rows)
             self.kernel_.check_norms(norms)
-            evaluate(_unit(rows, norms), out)
+            evaluate(unit_rows(rows, norms), out)
             weights = np.exp(series.log_weights(norms) + log_scales).astype(rows.dtype)
             start = 0
             for weight, stop in zip(weights.T, stops, strict=True):
@@ -89,7 +89,7 @@ class TaylorFeatures(CenteredFeatures):
     def _gradients(self, rows: FloatArray) -> FloatArray:
         norms = row_norms(rows)
         self.kernel_.check_norms(norms)
-        values, gradients = self._unit_gradients(_unit(rows, norms))
+        values, gradients = self._unit_gradients(unit_rows(rows, norms))
         used = np.flatnonzero(self._counts)
         series, counts = self.series_[used], self._counts[used]
         # A column is homogeneous of degree p but for the decay, its gradient of degree p - 1.
@@ -107,7 +107,7 @@ def mean_square_radius(norms: FloatArray, weights: FloatArray) -> float:
     return float(np.sqrt(weights @ np.square(norms) / weights.sum()))
 
 
-def _unit(rows: Any, norms: FloatArray) -> Any:
+def unit_rows(rows: Any, norms: FloatArray) -> Any:
     """Scale rows to norm one; zero rows stay zero."""
     scale = np.maximum(norms, np.finfo(rows.dtype).tiny).astype(rows.dtype)
     if not is_sparse(rows):

@@ -1,0 +1,1 @@
+"""The exact solution beside its peers, and on all rows of real data."""

@@ -1,0 +1,1 @@
+"""Exact solutions of kernel systems: products without matrices, preconditioners, iterations."""

@@ -1,0 +1,112 @@
+"""Coordinates of tensor powers by leverage scores."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import zonal
+from zonal.features.baselines.tuple_sampling import MIX, TupleSampler
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 4))
+
+
+@parametrize_with_checks(
+    [
+        zonal.AdaptiveSketchFeatures(n_components=16),
+        zonal.AdaptiveSketchFeatures(zonal.Polynomial(2), n_components=8, n_rounds=1),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kernel", [zonal.Polynomial(2), zonal.Gaussian(3.0)], ids=repr)
+def test_unbiased_for_its_series(kernel):
+    n_seeds, grams = 250, []
+    for seed in range(n_seeds):
+        features = zonal.AdaptiveSketchFeatures(kernel, 40, n_rounds=2, random_state=seed)
+        Z = features.fit_transform(X)
+        grams.append(Z @ Z.T)
+    expected = features.series_(X - features.center_)
+    error = np.std(grams, axis=0, ddof=1) / np.sqrt(n_seeds)
+    assert (np.abs(np.mean(grams, axis=0) - expected) <= 5 * error + 1e-12).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_tuples_are_drawn_with_the_probabilities_that_are_told(sparse):
+    """All tuples of degree 2 by enumeration: frequencies, and leverage behind them."""
+    rows = np.abs(X) / np.linalg.norm(X, axis=1, keepdims=True)
+    rows[rows < 0.2] = 0
+    rng = np.random.default_rng(1)
+    # With sketches that are wide enough to be exact.
+    sampler = TupleSampler(sp.csr_array(rows) if sparse else rows, 2, 16, rng)
+    H = rng.standard_normal((30, 5))
+    tuples, log_p = sampler.draw(H, 2, 20_000)
+    told = {tuple(t): p for t, p in zip(tuples.tolist(), np.exp(log_p), strict=True)}
+    assert sum(told.values()) <= 1 + 1e-9
+    scores = {
+        (i, j): np.square(H.T @ (rows[:, i] * rows[:, j])).sum()
+        for i, j in itertools.product(range(4), repeat=2)
+    }
+    total = sum(scores.values())
+    assert sampler.mass(H, 2) == pytest.approx(total)
+    for pair, p in told.items():
+        count = int((tuples == pair).all(axis=1).sum())
+        assert abs(count - 20_000 * p) <= 5 * np.sqrt(20_000 * p * (1 - p)) + 1
+        assert p >= (1 - MIX) ** 2 * scores[pair] / total * (1 - 1e-9)
+
+
+def common_and_rare(rng):
+    """280 rows share 10 words, 20 short rows have words of their own, among 10,000."""
+    rows = sp.lil_array((300, 10_000))
+    for number in range(280):
+        rows[number, rng.choice(10, 6, replace=False)] = 3.0
+    for number in range(280, 300):
+        rows[number, 5000 + rng.choice(6, 2, replace=False)] = 1.0
+    return rows.tocsr()
+
+
+def test_rounds_find_what_squared_norms_miss():
+    """Leverage scores, not norms: rare columns of short rows matter as much as common ones."""
+    rows = common_and_rare(np.random.default_rng(0))
+    kernel = zonal.Polynomial(2, gamma=1.0, coef0=0.0)
+    K = kernel(rows)
+    errors = {}
+    for n_rounds in (1, 3):
+        found = []
+        for seed in range(3):
+            features = zonal.AdaptiveSketchFeatures(
+                kernel, 256, n_rounds=n_rounds, random_state=seed
+            )
+            Z = features.fit_transform(rows)
+            found.append(float(zonal.theory.spectral_error(K, Z, 1.0)))
+        errors[n_rounds] = np.mean(found)
+    assert errors[3] < 0.5 * errors[1]
+
+
+def test_gradient_sparse_single_precision_and_saved(tmp_path):
+    features = zonal.AdaptiveSketchFeatures(zonal.Polynomial(3), 40, random_state=0).fit(X)
+    Z = features.transform(X)
+    np.testing.assert_allclose(features.transform(sp.csr_array(X)), Z, atol=1e-10)
+    single = features.transform(X.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, Z, atol=1e-4 * np.abs(Z).max())
+    gradient = features.gradient(X)
+    for column, step in enumerate(1e-6 * np.eye(4)):
+        difference = (features.transform(X + step) - features.transform(X - step)) / 2e-6
+        np.testing.assert_allclose(
+            gradient[:, :, column], difference, atol=1e-6 * np.abs(gradient).max()
+        )
+    zonal.save(features, tmp_path / "map.zonal")
+    np.testing.assert_array_equal(zonal.load(tmp_path / "map.zonal").transform(X), Z)
+
+
+def test_mistakes():
+    with pytest.raises(ValueError, match="n_rounds=0"):
+        zonal.AdaptiveSketchFeatures(n_rounds=0).fit(X)
+    with pytest.raises(ValueError, match="Taylor"):
+        zonal.AdaptiveSketchFeatures(zonal.Laplacian(1.0)).fit(X)
