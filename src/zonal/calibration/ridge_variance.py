@@ -63,9 +63,9 @@ def ridge_variance(
         return None, constant
     alphas = ALPHAS * whole.values.mean()
     if folds is None:
-        tried = (whole.left_out(centred, targets, weight, alpha) for alpha in alphas)
+        tried = [whole.left_out(centred, targets, weight, alpha) for alpha in alphas]
     else:
-        tried = iter(_by_folds(centred, targets, weight, alphas, folds))
+        tried = list(_by_folds(centred, targets, weight, alphas, folds))
     best, coef, log_variance = 1.0, None, constant
     for alpha, found in zip(alphas, tried, strict=True):
         share, ratio = shares_of(out_of_fold, found)

@@ -172,9 +172,9 @@ class Judge:
         held = None
         if self.intervals:
             judged = of(train if self.split is not None and not self.split.fraction else test)
-            parts = (judged.get(name) for name in ("truth", "quantiles", "weight"))
-            held = IntervalErrors.of(*parts)
-        return Findings(self._errors(of(test)), self._errors(of(train)), targets, *samples, held)
+            held = IntervalErrors.of(judged["truth"], judged["quantiles"], judged.get("weight"))
+        errors = self._errors(of(test)), self._errors(of(train))
+        return Findings(*errors, targets, samples[0], samples[1], held)
 
     def _masks(self, block: Block) -> tuple[Array, Array, Array, Array]:
         """Tell which rows are for the test, which training rows are judged, which are kept."""

@@ -146,9 +146,8 @@ def predict(
                 names = (f"probability_{label}" for label in learner.classes_)
                 chances = dict(zip(names, fitted.predict_proba(X).T, strict=True))
                 return {"prediction": fitted.predict(X), **chances}
-            names = ["prediction", "std"] if std else ["prediction"]
             found = fitted.predict(X, return_std=True) if std else (fitted.predict(X),)
-            made = dict(zip(names, found, strict=True))
+            made = dict(zip(("prediction", "std"), found, strict=False))
             if interval is not None:
                 encode = encoding(fitted)
                 bounds = learner.predict_interval(X if encode is None else encode(X), interval)
