@@ -18,8 +18,9 @@ RESULTS = Path(__file__).parents[1] / "results"
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "peak memory, MB")
 TEXT = """# Maps beside the peers
 
-`python -m benchmarks.maps` (extra `bench`), one run, methods one after the other. A
-tenth of the places is the test: random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
+`python -m benchmarks.maps` (extra `bench`), one run, methods one after the other, on
+a machine in use: seconds compare within a table. A tenth of the places is the test:
+random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
 our learner is told which (`cv`). CRPS is of a new observation, where a method has a distribution.
 PyKrige gets 10,000 random training points, since it needs all distances; verde's spline gets means
 of blocks, since it needs a matrix of all pairs, and works on a plane. Peak memory is what a method
@@ -46,6 +47,17 @@ def measured(task: Task, method: Any) -> list[str]:
     return [f"{mse:.4g}", score, *seconds, f"{peak / 2**20:.0f}"]
 
 
+def write(known: dict[str, Any]) -> None:
+    """Write what is known so far."""
+    (RESULTS / "maps.json").write_text(json.dumps(known, indent=1) + "\n")
+    parts = [TEXT]
+    for title, found in known.items():
+        rows = [tuple(row) for row in found["rows"]]
+        heading = f"## {title[0].upper()}{title[1:]}"
+        parts.append(f"{heading}\n\n{found['size']}\n\n{table(rows, HEADER)}\n")
+    (RESULTS / "maps.md").write_text("\n".join(parts))
+
+
 def main() -> None:
     """Run, and write what is known so far after each dataset."""
     warnings.simplefilter("ignore")
@@ -63,14 +75,7 @@ def main() -> None:
             )
             known[task.title] = {"size": size, "rows": rows}
             print(task.title, *rows, sep="\n", flush=True)
-            file.write_text(json.dumps(known, indent=1) + "\n")
-    parts = [TEXT]
-    for title, found in known.items():
-        rows = [tuple(row) for row in found["rows"]]
-        parts.append(
-            f"## {title[0].upper()}{title[1:]}\n\n{found['size']}\n\n{table(rows, HEADER)}\n"
-        )
-    (RESULTS / "maps.md").write_text("\n".join(parts))
+            write(known)
 
 
 if __name__ == "__main__":

@@ -97,8 +97,8 @@ def main() -> None:
     plain, shared, error = harmonics_of_rows(1.0)
     cores = numba.get_num_threads()
     text = (
-        f"# Speed of `predict_grid`\n\n`python -m benchmarks.maps.speed`, {cores} threads, 0.25°: "
-        "1,038,240 cells with prediction, standard deviation and interval.\n\n"
+        f"# Speed of `predict_grid`\n\n`python -m benchmarks.maps.speed`, {cores} thread(s), "
+        "0.25°: 1,038,240 cells with prediction, standard deviation and interval.\n\n"
         f"{table(rows, header)}\n\nHarmonic features of a grid of 43,200 cells, 1,024 columns: "
         f"{plain:.2f} s cell by cell, {shared:.2f} s if rows of equal latitude share their "
         f"Legendre part (largest difference {error:.0e}).\n"

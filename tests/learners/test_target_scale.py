@@ -56,7 +56,8 @@ def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
     normal = ndtri((np.arange(32) + 0.5) / 32)
     scale = TargetScale("logarithm", 0.0, normal / normal.std(), 1.0)
     monkeypatch.setattr("zonal.learners.ridge.choose_scale", lambda *_: scale)
-    model = zonal.KernelRidge(budget=64, local=None, random_state=0).fit(X[:1000], y[:1000])
+    model = zonal.KernelRidge(budget=64, local=None, target="auto", random_state=0)
+    model.fit(X[:1000], y[:1000])
     # The error of the model on the scale of z, which is the noise and a little more.
     assert model.target_.deviation == pytest.approx(0.4, rel=0.1)
     found, std = model.predict(X[1000:], return_std=True)
@@ -64,7 +65,7 @@ def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
     # The log-normal factor exp(σ²/2) = 1.083 is there: without it the ratio would be 0.92.
     assert abs(found.mean() / mean[1000:].mean() - 1) < 0.04
     assert model.score(X[1000:], mean[1000:]) > 0.95
-    plain = zonal.KernelRidge(budget=64, local=None, target=None, random_state=0)
+    plain = zonal.KernelRidge(budget=64, local=None, random_state=0)
     assert not hasattr(plain.fit(X[:1000], y[:1000]), "target_")
     with pytest.raises(ValueError, match="target='log' must be"):
         zonal.KernelRidge(target="log").fit(X, y)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.features.baselines.spherical import fit_spectrum
+from zonal.features.baselines.spherical import _waves, fit_spectrum
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 10))
@@ -77,3 +77,12 @@ def test_rows_sparse_single_precision_and_saved(tmp_path):
     np.testing.assert_allclose(single, Z, atol=1e-4)
     zonal.save(features, tmp_path / "map.zonal")
     np.testing.assert_array_equal(zonal.load(tmp_path / "map.zonal").transform(X), Z)
+
+
+def test_waves_in_many_dimensions_go_on_from_few():
+    """On both sides of the change of formula, and against the closed form sin(t)/t."""
+    t = np.linspace(0.0, 40.0, 200)
+    # At one t²/d, so that the step from 150 to 151 columns changes next to nothing.
+    np.testing.assert_allclose(_waves(t, 150), _waves(t * (151 / 150) ** 0.5, 151), atol=2e-4)
+    np.testing.assert_allclose(_waves(t, 3), np.sinc(t / np.pi), atol=1e-9)
+    assert np.isfinite(_waves(1e4 * t, 20_000)).all()

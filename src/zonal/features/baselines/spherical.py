@@ -22,6 +22,8 @@ __all__ = ["SphericalFeatures"]
 N_GAUSSIANS = 20
 WIDTHS = np.geomspace(0.1, 20.0, N_GAUSSIANS)
 N_DISTANCES, N_FREQUENCIES = 96, 400
+# Dimensions from which waves are nearly Gaussian: two terms of the logarithm leave 1e-4.
+MANY = 150
 
 
 class SphericalFeatures(KernelFeatures):
@@ -205,5 +207,12 @@ def fit_spectrum(
 
 
 def _waves(t: FloatArray, dim: int) -> FloatArray:
-    """Return Γ(d/2) (2/t)^{d/2-1} J_{d/2-1}(t), the mean of e^{i⟨w,x⟩} over directions of w."""
-    return np.nan_to_num(np.asarray(hyp0f1(dim / 2, -np.square(t) / 4)), posinf=0.0, neginf=0.0)
+    r"""Return the mean of :math:`e^{i\langle w, x\rangle}` over directions of w, t = ‖w‖ ‖x‖.
+
+    It is :math:`\Gamma(d/2) (2/t)^{d/2-1} J_{d/2-1}(t)`; in many dimensions, where both factors
+    leave the range of numbers, nearly that of Gaussian frequencies.
+    """
+    squares = np.square(t) / (2 * dim)
+    if dim > MANY:
+        return np.asarray(np.exp(-squares - squares**2 / (dim + 2)))
+    return np.asarray(np.where(squares < 300, hyp0f1(dim / 2, -dim * squares / 2), 0.0))
