@@ -22,7 +22,10 @@ ABOUT = """# Tables with words, gaps and dates
 Root mean squared error on a fifth of the rows (mean over the splits; nothing tuned by hand on
 either side), and in brackets the seconds to fit and predict on one core of a machine that others
 use too. Trees stop early on a tenth of the training rows. `python -m benchmarks.tables` makes this
-page; benchmarks/data/README.md tells where the tables come from.
+page; benchmarks/data/README.md tells where the tables come from. Where a cell is empty, a method
+was not run for want of time, and its mean rank is over fewer tables: the last line is no final
+verdict. Rows are split at random: in
+weather, the hours before and after a test row are among the training rows.
 """
 
 

@@ -26,9 +26,12 @@ def test_values_stay_and_holes_are_filled(holes, truth, filled):
     assert (missing["std"].min() > 0) & (missing["lower"] < missing["upper"]).where(
         ~known, True
     ).all()
+    # Of the holes at random: 0.9 less three standard errors. A block is another matter, since rows
+    # left out one by one calibrate the intervals.
+    scattered = ~known & ~((abs(truth.lat) < 20) & (abs(truth.lon) > 160))
     inside = (missing["lower"] <= truth) & (truth <= missing["upper"])
-    # About 80 rows calibrate and 99 cells judge: a standard error of 0.045, so that 0.9 may be 0.7.
-    assert inside.where(~known).mean() > 0.7
+    share = inside.where(scattered).mean()
+    assert share > 0.9 - 3 * np.sqrt(0.09 / int(scattered.sum()))
 
 
 def test_coordinates_and_attributes(holes, filled):
@@ -80,9 +83,10 @@ def test_the_make_of_a_grid_does_not_matter(holes, filled, quick, variant):
     for name in filled:
         wanted = change(filled[name])
         assert other[name].dims == wanted.dims
-        # Rounded degrees change the random order of rows, and so the last digits and which rows
-        # calibrate the intervals.
-        tolerance = 1e-3 if variant == "radians" else 1e-6
+        # Rounded degrees change the random order of rows, by which predictions differ in their
+        # last digits, and intervals that other rows calibrate a little more.
+        loose = 1e-4 if name == "prediction" else 1e-2
+        tolerance = loose if variant == "radians" else 1e-6
         np.testing.assert_allclose(other[name].values, wanted.values, atol=tolerance)
 
 

@@ -175,3 +175,9 @@ def test_several_results_of_a_stream():
     found = model.predict(Blocks(200, X), return_std=True)
     for part, expected in zip(found, model.predict(X, return_std=True), strict=True):
         np.testing.assert_allclose(part, expected, rtol=0, atol=1e-12)
+
+
+def test_a_stream_without_blocks_cannot_be_transformed():
+    features = zonal.FourierFeatures(zonal.Gaussian(1.0), 8).fit([[0.0], [1.0]])
+    with pytest.raises(ValueError, match="X has 0 rows"):
+        features.transform(iter([]))

@@ -117,7 +117,7 @@ class ExactKernelRidge(RegressorMixin, Learner):
     Notes
     -----
     Memory: n × D numbers of 4 bytes for the preconditioner, D of its columns. Time of an
-    iteration: n²/2 kernel values; in nine columns and two cores 0.8 s for 41,000 rows. Rows of a
+    iteration: n²/2 kernel values; in nine columns and two cores 1.4 s for 41,000 rows. Rows of a
     Dask collection are gathered (they are n × d numbers), and the products are shared by the
     workers.
 

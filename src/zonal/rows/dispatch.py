@@ -87,7 +87,9 @@ def blockwise(method: Method) -> Method:
             return map_blocks(self, method.__name__, X, *args, **kwargs)
         if is_stream(X) and not isinstance(X, np.memmap):  # a memory map is sliced as any array
             parts = [method(self, rows, *args, **kwargs) for rows in only_rows(X)]
-            if parts and isinstance(parts[0], tuple):
+            if not parts:
+                raise ValueError("X has 0 rows; at least one is needed: the stream has no blocks.")
+            if isinstance(parts[0], tuple):
                 return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
             return concatenate(parts)
         return method(self, X, *args, **kwargs)
