@@ -18,7 +18,7 @@ LAYERS = [
     {"engines", "tables"},
     {"moments", "kernels"},
     {"persistence", "features", "datasets", "kriging"},
-    {"theory", "selection"},
+    {"theory", "selection", "calibration"},
     {"solvers"},
     {"learners"},
     {"evaluation", "distributed"},

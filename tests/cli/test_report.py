@@ -33,9 +33,17 @@ def test_report_needs_nothing_else(report):
     page = report.read_text()
     assert not re.search(r"(?:src|href)=\"(?!data:)", page)
     assert "http://" not in re.sub(r"base64,[^\"]*", "", page)
-    for title in ("Quality", "Predictions", "Selected, and why", "Regularisation", "Seconds"):
+    for title in (
+        "Quality",
+        "Predictions",
+        "How sure it is",
+        "Intervals",
+        "Selected, and why",
+        "Regularisation",
+        "Seconds",
+    ):
         assert f"<h2>{title}" in page
-    assert page.count("<img ") == page.count('alt="') == 5
+    assert page.count("<img ") == page.count('alt="') == 6
     assert "$" not in re.sub(r"base64,[^\"]*", "", page)
 
 

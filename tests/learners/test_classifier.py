@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import brier_score_loss
 
 import zonal
-from zonal.learners.classifier import _onto_simplex
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (500, 2))
@@ -55,20 +53,6 @@ def test_probabilities_are_honest():
     p = model.predict_proba(X[4000:])[:, 1]
     assert brier_score_loss(y[4000:], p) < brier_score_loss(y[4000:], truth[4000:]) + 0.005
     assert np.sqrt(np.mean((p - truth[4000:]) ** 2)) < 0.07
-
-
-def test_projection_onto_the_simplex():
-    """Against a general-purpose optimiser."""
-    for scores in np.random.default_rng(0).standard_normal((20, 4)):
-        ours = _onto_simplex(scores[None])[0]
-        found = minimize(
-            lambda p, s=scores: np.sum((p - s) ** 2),
-            np.full(4, 0.25),
-            bounds=[(0, 1)] * 4,
-            constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
-            tol=1e-12,
-        )
-        np.testing.assert_allclose(ours, found.x, atol=1e-5)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])

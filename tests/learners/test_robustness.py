@@ -11,7 +11,6 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 
 import zonal
 from zonal.learners import kmeans
-from zonal.learners.classifier import _onto_simplex
 from zonal.rows.threads import ordered_map
 
 RNG = np.random.default_rng(0)
@@ -155,11 +154,6 @@ def test_probabilities_do_not_depend_on_the_scale_of_the_weights():
     scaled = zonal.KernelRidgeClassifier(oblivious(), alphas=alphas / 420)
     scaled.fit(X, LABELS, np.full(420, 1 / 420))
     np.testing.assert_allclose(scaled.predict_proba(X), one.predict_proba(X), atol=1e-8)
-
-
-def test_projection_of_large_single_precision_scores():
-    scores = np.float32(1e9) * np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32)
-    np.testing.assert_allclose(_onto_simplex(scores).sum(axis=1), 1)
 
 
 def test_chunks_of_weight_zero():

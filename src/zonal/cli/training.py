@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from .._typing import Array
+from ..calibration.scores import confidence_error
 from ..evaluation import Findings, Split, judge
+from ..evaluation.interval_errors import crps_of_constant
 from ..rows import sample_of
 from ..tables import Columns, LoadedRows, Stream
 from ..tables.dask import DaskTable
@@ -190,7 +193,14 @@ def fit_and_test(
         groups = labels if validation.chooses else None
         learner.fit(*rows.train(encoding(model)), groups=groups)
     with screen.stage("Testing"):
-        found = judge(model, *rows.all(), split=rows.split, n_rows=rows.n_rows, where=where)
+        found = judge(
+            model,
+            *rows.all(),
+            split=rows.split,
+            n_rows=rows.n_rows,
+            where=where,
+            intervals=is_regressor(learner),
+        )
     measures = found.measures()
     compared: dict[str, Any] = {}
     folds: dict[str, Array] = {}
@@ -210,9 +220,27 @@ def fit_and_test(
         "alpha": learner.alpha_,
         "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
         **measures,
+        **_sureness(learner, found),
     }
     if hasattr(learner, "encoder_"):
         result["importances"] = learner.importances_
     if compared:
         result["validation"] = compared
     return result, FitSample(found, sample, folds)
+
+
+def _sureness(learner: Any, found: Findings) -> dict[str, Any]:
+    """Return how well intervals hold, or how well probabilities do."""
+    shown = found.shown
+    if found.intervals is None:
+        confidence, right = shown["confidence"], shown["prediction"] == shown["truth"]
+        return {"calibration_error": confidence_error(confidence, right)}
+    measures = {
+        **found.intervals.measures(),
+        "crps_of_constant": crps_of_constant(shown["truth"]),
+    }
+    if not hasattr(learner, "target_"):  # else they are on another scale
+        calibration = learner.calibration_
+        measures["left_out_crps"] = float(calibration.crps[0])
+        measures["left_out_crps_without_calibration"] = float(calibration.crps_before[0])
+    return {"intervals": measures}

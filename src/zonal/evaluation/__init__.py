@@ -7,6 +7,7 @@ over the rows once. The command line judges its models with it.
 - `errors`: sums over rows from which mean squared error, R², accuracy and others follow;
 - `judge`: one pass over rows with a fitted model;
 - `blocks`, `held_out`: folds of blocks in space and time, and the errors on them;
+- scores of intervals and distributions: `crps`, `interval_score`, `coverage`, `pit_histogram`;
 - `approximation`: how close features come to their kernel.
 
 Examples
@@ -23,10 +24,19 @@ Examples
 True
 """
 
+from ..calibration.scores import (
+    calibration_error,
+    coverage,
+    crps,
+    crps_of_quantiles,
+    interval_score,
+    pit_histogram,
+)
 from .approximation import approximation_curve, relative_error
 from .blocks import BlockKFold
 from .errors import ClassErrors, Errors
 from .held_out import errors_by_group
+from .interval_errors import IntervalErrors
 from .judge import Findings, judge
 from .split import Split
 
@@ -35,9 +45,16 @@ __all__ = [
     "ClassErrors",
     "Errors",
     "Findings",
+    "IntervalErrors",
     "Split",
     "approximation_curve",
+    "calibration_error",
+    "coverage",
+    "crps",
+    "crps_of_quantiles",
     "errors_by_group",
+    "interval_score",
     "judge",
+    "pit_histogram",
     "relative_error",
 ]

@@ -12,6 +12,7 @@ from .._typing import Array
 from ..rows import row_hash, source_of
 from ..rows.block import Block, take
 from .errors import ClassErrors, Counts, Errors, Spread
+from .interval_errors import LEVELS, IntervalErrors
 from .split import Split
 
 __all__ = ["FIGURE_ROWS", "Findings", "Judge", "judge"]
@@ -35,7 +36,10 @@ class Findings:
         The targets of all training rows; ``targets.best`` is the best constant prediction.
     shown, mapped : dict of str to ndarray
         Rows for figures and maps: ``truth`` and ``prediction``; for classes the ``confidence`` in
-        the predicted one; on maps ``lat`` and ``lon``. Empty where no sample was asked for.
+        the predicted one; on maps ``lat`` and ``lon``; with intervals the ``width`` of those of
+        90 %. Empty where no sample was asked for.
+    intervals : IntervalErrors or None
+        Of the test rows (of training rows, if there are no others), if they were asked for.
     """
 
     test: Any
@@ -43,6 +47,7 @@ class Findings:
     targets: Any
     shown: dict[str, Array]
     mapped: dict[str, Array]
+    intervals: IntervalErrors | None = None
 
     def __add__(self, other: "Findings") -> "Findings":
         """Return what was found in the rows of both."""
@@ -52,6 +57,9 @@ class Findings:
             self.targets + other.targets,
             _joined(self.shown, other.shown),
             _joined(self.mapped, other.mapped),
+            None
+            if self.intervals is None or other.intervals is None
+            else self.intervals + other.intervals,
         )
 
     def measures(self) -> dict[str, dict[str, float]]:
@@ -69,6 +77,7 @@ def judge(
     split: Split | None = None,
     n_rows: int | None = None,
     where: tuple[int, int] | None = None,
+    intervals: bool = False,
 ) -> Findings:
     """Judge a fitted model in one pass over rows.
 
@@ -87,6 +96,8 @@ def judge(
         100,000 on a map) is kept for figures, and training rows are judged on a sample.
     where : (int, int), optional
         The columns of latitude and longitude, if there is to be a map.
+    intervals : bool, default=False
+        Whether to judge the model's quantiles too, for regressors that have `predict_quantiles`.
 
     Returns
     -------
@@ -108,7 +119,9 @@ def judge(
     y, sample_weight = (
         np.asarray(part) if isinstance(part, list | tuple) else part for part in (y, sample_weight)
     )
-    task = Judge(_light(model), split, n_rows, where)
+    if intervals:
+        _learner(model).calibration_  # noqa: B018  # found now, for a light model has no rows
+    task = Judge(_light(model), split, n_rows, where, intervals)
     found: Findings = source_of(X, y, sample_weight).reduce(task, operator.add, BLOCK_ROWS)
     if found is None:
         raise ValueError("X has 0 rows; at least one is needed to judge a model.")
@@ -121,7 +134,7 @@ class Judge:
 
     Attributes
     ----------
-    model, split, n_rows, where
+    model, split, n_rows, where, intervals
         As `judge` takes them.
     """
 
@@ -129,6 +142,7 @@ class Judge:
     split: Split | None = None
     n_rows: int | None = None
     where: tuple[int, int] | None = None
+    intervals: bool = False
 
     def __call__(self, block: Block) -> Findings:
         """Judge a block."""
@@ -147,13 +161,20 @@ class Judge:
         samples = []
         for rows in (shown, mapped):
             kept = of(rows)
-            samples.append({k: v for k, v in kept.items() if k not in ("chances", "weight")})
+            samples.append(
+                {k: v for k, v in kept.items() if k not in ("chances", "quantiles", "weight")}
+            )
         if place is not None:
             samples[1].update(zip(("lat", "lon"), place[mapped[needed]].T, strict=True))
         training = ~test
         weight = None if block.weight is None else np.asarray(block.weight)[training]
         targets = self._targets(truth[training], weight)
-        return Findings(self._errors(of(test)), self._errors(of(train)), targets, *samples)
+        held = None
+        if self.intervals:
+            judged = of(train if self.split is not None and not self.split.fraction else test)
+            held = IntervalErrors.of(judged["truth"], judged["quantiles"], judged.get("weight"))
+        errors = self._errors(of(test)), self._errors(of(train))
+        return Findings(*errors, targets, samples[0], samples[1], held)
 
     def _masks(self, block: Block) -> tuple[Array, Array, Array, Array]:
         """Tell which rows are for the test, which training rows are judged, which are kept."""
@@ -182,6 +203,11 @@ class Judge:
     def _predicted(self, X: Any, truth: Array) -> dict[str, Array]:
         empty = X.shape[0] == 0
         found = {"prediction": truth[:0] if empty else np.asarray(self.model.predict(X))}
+        if self.intervals:
+            quantiles = np.zeros((0, len(LEVELS)))
+            if not empty:
+                quantiles = _learner(self.model).predict_quantiles(_encoded(self.model, X), LEVELS)
+            found.update(quantiles=quantiles, width=quantiles[:, -2] - quantiles[:, 1])
         if is_classifier(self.model) and hasattr(self.model, "predict_proba"):
             n_classes = len(self.model.classes_)
             chances = np.zeros((0, n_classes)) if empty else self.model.predict_proba(X)
@@ -205,6 +231,16 @@ def _columns_of(X: Any, places: tuple[int, int]) -> Array:
     chosen = list(places)
     columns = X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
     return np.asarray(columns, dtype=np.float64)
+
+
+def _learner(model: Any) -> Any:
+    """Return the last step of a pipeline, or the model."""
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _encoded(model: Any, X: Any) -> Any:
+    """Return rows as the last step of a pipeline sees them."""
+    return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
 
 
 def _light(model: Any) -> Any:

@@ -78,10 +78,29 @@ class Joint:
             variance = variance + self._variance_of_mean(features, own, neighbors, weights)
         return mean, variance
 
+    def variance_of_mean(
+        self, X: Array, features: Features, neighbors: Indices, weights: FloatArray
+    ) -> FloatArray:
+        """Return what the uncertainty of μ and β adds to the variance at rows, over σ²: [q].
+
+        Parameters
+        ----------
+        X : ndarray of shape (q, d)
+        features : callable
+        neighbors, weights : ndarrays of shape (q, m)
+            Those of the process at these rows.
+        """
+        found = np.empty(len(X))
+        for start in range(0, len(X), BLOCK):
+            part = slice(start, start + BLOCK)
+            own = np.asarray(features(X[part]), np.float64)
+            found[part] = self._variance_of_mean(features, own, neighbors[part], weights[part])
+        return found
+
     def _variance_of_mean(
         self, features: Features, own: FloatArray, neighbors: Indices, weights: FloatArray
     ) -> FloatArray:
-        """Return what the uncertainty of μ and β adds to the variance, over σ²: [q]."""
+        """Return the same for rows with features `own`: [q]."""
         rest = 1 - weights.sum(axis=1)
         if not own.shape[1]:
             return self.found.variance(own, rest)

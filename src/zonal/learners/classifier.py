@@ -9,16 +9,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._typing import Array
+from ..calibration.classes import ClassCalibration
 from ..moments import Moments
 from ..rows import Block, blockwise
 from ..rows.survey import Survey
+from .local_calibration import unseen_local
+from .local_solution import LocalSolution
 from .ridge import RidgeLearner
 from .targets import check_labels
 
 __all__ = ["KernelRidgeClassifier"]
-
-# The share of the uniform distribution in every probability.
-MIXED = 1e-3
 
 
 class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
@@ -40,15 +40,17 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    calibration_ : ClassCalibration
+        What makes probabilities and sets hold; found when first asked for.
     features_, local_, alpha_, cv_results_, moments_
         As in `KernelRidge`.
 
     Notes
     -----
     *Probabilities.* Least squares on indicators estimates the conditional probabilities
-    themselves, up to values outside [0, 1]. `predict_proba` projects them onto the probability
-    simplex, which never increases the Brier score, and mixes in one part in a thousand of the
-    uniform distribution, so that no class is impossible. There is no further calibration.
+    themselves, up to values outside [0, 1]. `predict_proba` calibrates them by two parameters, of
+    least log loss on rows that are left out of the fit (`zonal.calibration.classes` has the
+    formula); the order of the classes stays.
 
     Examples
     --------
@@ -190,9 +192,69 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     @blockwise
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes: [n_samples, n_classes]; see the notes of the class."""
+        calibration = self.calibration_
         scores = self._scores(X)
-        probabilities = (1 - MIXED) * _onto_simplex(scores) + MIXED / scores.shape[1]
-        return probabilities.astype(scores.dtype)
+        return calibration.probabilities(scores).astype(scores.dtype)
+
+    @blockwise
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
+        """Predict sets of classes that hold the true one with a given probability.
+
+        A class is in the set where its probability is at least the one that a share `coverage` of
+        its own rows reach when they are left out of the fit (conformal prediction), so that the
+        level holds for each class. A set may hold several classes where they are hard to tell
+        apart, and none where a row is less like its class than most others are.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        coverage : float, default=0.9
+            The share of rows, of every class, whose class is in the set.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n_samples, n_classes)
+            Whether each of ``classes_`` is in the set.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.integers(0, 2, 1500)
+        >>> X = rng.standard_normal((1500, 2)) + y[:, None]
+        >>> model = zonal.KernelRidgeClassifier(budget=64, random_state=0).fit(X[:1000], y[:1000])
+        >>> held = model.predict_set(X[1000:])
+        >>> bool(0.85 < held[np.arange(500), y[1000:]].mean() < 0.95)
+        True
+        """
+        calibration = self.calibration_
+        return calibration.sets(self._scores(X), coverage)
+
+    @property
+    def calibration_(self) -> ClassCalibration:
+        """What makes values of classes probabilities, from rows that are left out of the fit."""
+        solution = self._solution
+        known: tuple[Any, ClassCalibration] | None = getattr(self, "_calibration_", None)
+        if known is None or known[0] is not solution:
+            self._calibration_ = known = solution, self._calibrated(solution)
+        return known[1]
+
+    def _calibrated(self, solution: Any) -> ClassCalibration:
+        if isinstance(solution, LocalSolution):
+            truth, values, weight = unseen_local(solution, self._local_features())
+            return ClassCalibration.of(values, truth.argmax(axis=1), weight)
+        rows, folded = self._sampled_rows, self._folded(self._posterior())
+        weight = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight)
+        labels = np.searchsorted(self.classes_, rows.y[folded.rows])
+        return ClassCalibration.of(folded.mean, labels, weight[folded.rows])
+
+    def without_sums(self) -> Self:
+        """Return a copy that predicts the same, but cannot be continued by `partial_fit`."""
+        if self._sums_ is not None:
+            self.calibration_  # noqa: B018  # found now, for it needs rows
+        return super().without_sums()
 
     def _sums(self, block: Block) -> list[Moments]:
         counting = block.y if block.weight is None else block.y[block.weight > 0]
@@ -222,19 +284,3 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     def _check_y(self, y: Any) -> Array:
         return check_labels(y, type(self).__name__)
-
-
-def _onto_simplex(scores: Array) -> Array:
-    """Project rows onto the probability simplex (Held, Wolfe and Crowder 1974).
-
-    Subtract the threshold that leaves a sum of one after cutting at zero.
-    """
-    # A shift changes nothing but rounding, which is ruinous for large scores.
-    scores = scores.astype(np.float64)
-    scores = scores - scores.max(axis=1, keepdims=True)
-    descending = -np.sort(-scores, axis=1)
-    excess = np.cumsum(descending, axis=1) - 1
-    counts = np.arange(1, scores.shape[1] + 1)
-    size = np.count_nonzero(descending * counts > excess, axis=1)
-    threshold = np.take_along_axis(excess, size[:, None] - 1, axis=1) / size[:, None]
-    return np.maximum(scores - threshold, 0)

@@ -1,147 +1,90 @@
 """Gaussian processes: Bayesian linear regression on explicit features."""
 
-from dataclasses import dataclass
+import warnings
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
 from .._typing import Array, FloatArray
 from ..moments import Moments
-from ..moments.ridge import Eigen
 from ..rows import blockwise
 from ..rows.survey import Survey
+from .calibrated import CalibratedRegressor
+from .evidence import Evidence
 from .local_learner import LocalLearner
 from .local_solution import LocalSolution
+from .ridge_posterior import RidgePosterior
+from .sampled_sums import moments_of
 from .targets import check_numbers
 
 __all__ = ["GaussianProcess"]
 
 
-@dataclass(frozen=True)
-class _Posterior:
-    """Weights N(mean, F Fᵀ) given a noise variance.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (D, n_targets)
-    factor : ndarray of shape (D, D)
-        F.
-    noise : float
-    log_evidence : float
-    """
-
-    mean: FloatArray
-    factor: FloatArray
-    noise: float
-    log_evidence: float
-
-
-class _Evidence:
-    """Log evidence and posterior as functions of the noise, from one eigendecomposition."""
-
-    def __init__(self, moments: Moments) -> None:
-        width = moments.n_features
-        products = moments.products(np.zeros_like(moments.shift))
-        eigen = Eigen.of(products[:width, :width], moments.precision)
-        # A direction that is rounding was not seen: it keeps its prior.
-        seen = eigen.values > eigen.floor
-        self.vectors = eigen.vectors
-        self.values = np.where(seen, eigen.values, 0.0)
-        projected = self.vectors.T @ products[:width, width:]  # Vᵀ Zᵀ y
-        self.projected = np.where(seen[:, None], projected, 0.0)
-        self.squares = np.diag(products)[width:]
-        self.n_rows = moments.weight
-        self.precision = moments.precision
-
-    def log_evidence(self, noise: float) -> float:
-        r"""Log N(y; 0, Z Zᵀ + σ²I), summed over targets."""
-        shrink = self.values + noise
-        n_targets = len(self.squares)
-        # Directions outside the span of Z have variance σ² each; n - D of them if positive.
-        log_det = np.log(shrink / noise).sum() + self.n_rows * np.log(noise)
-        fit = (self.squares.sum() - np.sum(self.projected**2 / shrink[:, None])) / noise
-        return float(
-            -0.5 * (max(fit, 0.0) + n_targets * (log_det + self.n_rows * np.log(2 * np.pi)))
-        )
-
-    def best_noise(self) -> float:
-        """The noise variance of the largest evidence: a scan, then a local search."""
-        scale = self.squares.mean() / self.n_rows
-        if scale <= 0:  # targets that are all zero are explained by any small noise
-            return 1e-12
-        # The data's fit is a difference of sums: less noise than their rounding cannot be told.
-        lowest = max(1e-10, self.precision)
-        logs = np.log(scale) + np.linspace(np.log(lowest), np.log(10.0), 64)
-        best = int(np.argmax([self.log_evidence(np.exp(log)) for log in logs]))
-        bounds = logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]
-        found = minimize_scalar(
-            lambda log: -self.log_evidence(np.exp(log)), bounds=bounds, method="bounded"
-        )
-        return float(np.exp(found.x))
-
-    def posterior(self, noise: float) -> _Posterior:
-        shrink = self.values + noise
-        mean = self.vectors @ (self.projected / shrink[:, None])
-        factor = self.vectors * np.sqrt(noise / shrink)
-        return _Posterior(mean, factor, noise, self.log_evidence(noise))
-
-
-class GaussianProcess(RegressorMixin, LocalLearner):
+class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     r"""Gaussian process regression as Bayesian linear regression on features.
 
     .. math::
 
-        y = z^\top w + \varepsilon, \qquad w \sim N(0, I), \qquad
+        y = \mu + z^\top w + \varepsilon, \qquad w \sim N(0, a I), \qquad
         \varepsilon \sim N(0, \sigma^2),
 
-    a Gaussian process with kernel Z Zᵀ ≈ K, zero mean and no intercept; the posterior follows from
-    the moments, in one pass.
+    a Gaussian process with kernel a Z Zᵀ ≈ a K and a constant μ of flat prior. μ, the amplitude a
+    and the noise σ² are those of largest evidence, so that the units of y do not matter; everything
+    follows from the moments, in one pass.
 
     Parameters
     ----------
     features : transformer or "auto", default="auto"
         As in `KernelRidge`.
     noise : float or "evidence", default="evidence"
-        The variance σ² of the observations' noise. ``"evidence"`` maximises the evidence, from the
-        moments alone.
+        ``"evidence"``: as above. A number: the variance σ² of the observations' noise; then all of
+        the prior is given, with zero mean and a = 1. Standardise y for it: a warning tells where
+        the model explains less than a constant.
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
-        those of largest evidence, and the mean is a constant that is fitted along. ``"auto"`` is
-        none where `noise` is a number.
+        those of largest evidence. ``"auto"`` is none where `noise` is a number.
     budget, random_state, verbose
         As in `KernelRidge`.
 
     Attributes
     ----------
-    noise_ : float
+    noise_ : float or ndarray of shape (n_targets,)
         σ².
+    amplitude_ : float or ndarray of shape (n_targets,)
+        a; with a local part, the variance of its process.
     log_evidence_ : float
-        log p(y), summed over targets.
+        log p(y), at the best μ and summed over targets.
     coef_ : ndarray of shape (D,) or (n_targets, D)
         The posterior mean of w.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The prediction where all features are zero.
+    calibration_ : Calibration
+        What intervals are calibrated by; found when first asked for.
     features_, moments_
         As in `KernelRidge`.
 
     Notes
     -----
     The standard deviation is that of the latent function, as in scikit-learn:
-    :math:`z^\top \Sigma z + \max(0, k(x,x) - \|z\|^2)` with Σ the posterior covariance of w. The
-    second term is the prior variance that the features leave out, so that it grows back to the
-    prior's away from the data. It needs features of this library, which know their kernel; with
-    other transformers it is zero.
+    :math:`z^\top \Sigma z + a \max(0, k(x,x) - \|z\|^2)` with Σ the posterior covariance of w, in
+    z about the mean of the rows where there is a constant. The second term is the prior variance
+    that the features leave out, so that it grows back to the prior's away from the data. Where the
+    noise is by evidence, it has what is left out at the rows in it, and only what exceeds the most
+    there is added. The term needs features of this library, which know their kernel; with other
+    transformers it is zero.
 
     Examples
     --------
     >>> import numpy as np
     >>> import zonal
     >>> X = np.linspace(-3, 3, 40)[:, None]
-    >>> model = zonal.GaussianProcess(budget=64, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> y = 273 + np.sin(X[:, 0])
+    >>> model = zonal.GaussianProcess(budget=64, random_state=0).fit(X, y)
     >>> mean, std = model.predict([[0.5], [30.0]], return_std=True)
-    >>> bool(abs(mean[0] - np.sin(0.5)) < 0.01), bool(std[0] < 0.05 and std[1] > 0.9)
+    >>> bool(abs(mean[0] - 273 - np.sin(0.5)) < 0.01), bool(std[0] < 0.05 and std[1] > 0.5)
     (True, True)
     """
 
@@ -162,16 +105,18 @@ class GaussianProcess(RegressorMixin, LocalLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets].
 
-        Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
+        Weights, Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
         """
-        return self._fit(X, y, None, checkpoint)
+        return self._fit(X, y, sample_weight, checkpoint)
 
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data."""
-        return self._partial_fit(X, y)
+        return self._partial_fit(X, y, sample_weight)
 
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
@@ -187,9 +132,19 @@ class GaussianProcess(RegressorMixin, LocalLearner):
     def _solve(self, sums: Any) -> Any:
         if self._is_local_:
             return super()._solve(sums)
-        evidence = _Evidence(sums[0])
-        noise = evidence.best_noise() if self.noise == "evidence" else float(self.noise)
-        return evidence.posterior(noise)
+        moments = Moments.merged(moments_of(sums))
+        if self.noise == "evidence":
+            evidence = Evidence(moments, constant=True)
+            alpha = evidence.best_alpha()
+            return evidence.posterior(alpha, evidence.noise(alpha), self._left_out(sums))
+        evidence, noise = Evidence(moments, constant=False), float(self.noise)
+        found = evidence.posterior(noise, np.full(moments.n_targets, noise), 0.0)
+        _warn_if_useless(moments, found, noise)
+        return found
+
+    def _posterior(self) -> RidgePosterior:
+        posterior: RidgePosterior = self._solution
+        return posterior
 
     @blockwise
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -206,30 +161,21 @@ class GaussianProcess(RegressorMixin, LocalLearner):
         -------
         mean : ndarray of shape (n_samples,) or (n_samples, n_targets)
         std : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Only if `return_std`; the same for every target.
+            Only if `return_std`.
         """
         posterior = self._solution
+        std: Array | None
         if isinstance(posterior, LocalSolution):
-            parts = self._predict_local(X, return_std)
-            found = [part[:, 0] if self._single_ else part for part in parts if part is not None]
-            return tuple(found) if return_std else found[0]
-        X = self._check_rows(X, reset=False)
-        n_targets = posterior.mean.shape[1]
-
-        def moments(Z: Array) -> Array:
-            mean = Z @ posterior.mean.astype(Z.dtype)
-            if not return_std:
-                return mean
-            spread = np.square(Z @ posterior.factor.astype(Z.dtype)).sum(axis=1)
-            return np.column_stack([mean, spread, np.square(Z).sum(axis=1)])
-
-        values = self._space.map(X, moments)
-        mean = values[:, 0] if self._single_ else values[:, :n_targets]
-        if not return_std:
-            return mean
-        missing = self._space.residual_variance(X, values[:, -1])
-        std = np.sqrt(values[:, -2] + missing)
-        return mean, std if self._single_ else np.repeat(std[:, None], n_targets, axis=1)
+            mean, std = self._predict_local(X, return_std)
+        else:
+            X = self._check_rows(X, reset=False)
+            if return_std:
+                mean, variance, _ = posterior.predict(self._space, X)
+                std = np.sqrt(variance)
+            else:
+                mean, std = self._space.map(X, posterior.mean), None
+        parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
+        return tuple(parts) if return_std else parts[0]
 
     def gradient(self, X: Any) -> Array:
         """Gradients of the posterior mean, as those of `KernelRidge`.
@@ -272,17 +218,25 @@ class GaussianProcess(RegressorMixin, LocalLearner):
             )
         X = self._check_rows(X, reset=False)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        width, n_targets = posterior.mean.shape
-        draws = rng.standard_normal((width, n_targets * n_samples))
-        weights = np.repeat(posterior.mean, n_samples, axis=1) + posterior.factor @ draws
+        width, n_targets = posterior.solution.coef.shape
+        shape = (n_targets, n_samples)
+        scale = np.sqrt(posterior.noise)[:, None]
+        own = posterior.factor @ rng.standard_normal((width, n_targets * n_samples))
+        weights = own.reshape(width, *shape) * scale
+        # The constant is known from the mean of all rows.
+        level = np.sqrt(posterior.constant) * scale * rng.standard_normal(shape)
 
         def values(Z: Array) -> Array:
-            return np.column_stack([Z @ weights.astype(Z.dtype), np.square(Z).sum(axis=1)])
+            centred = Z - posterior.middle.astype(Z.dtype)
+            drawn = centred @ weights.reshape(width, -1).astype(Z.dtype)
+            return np.column_stack([posterior.mean(Z), drawn, np.square(Z).sum(axis=1)])
 
-        drawn = self._space.map(X, values)
-        missing = np.sqrt(self._space.residual_variance(X, drawn[:, -1]))[:, None]
-        noise = rng.standard_normal((len(drawn), n_targets * n_samples), dtype=drawn.dtype)
-        sample = (drawn[:, :-1] + missing * noise).reshape(len(drawn), n_targets, n_samples)
+        found = self._space.map(X, values)
+        mean, drawn = found[:, :n_targets, None], found[:, n_targets:-1].reshape(-1, *shape)
+        missing = self._space.residual_variance(X, found[:, -1]) - posterior.left_out
+        rest = np.sqrt(np.maximum(missing, 0)[:, None] * posterior.amplitude)[:, :, None]
+        sample = mean + drawn + level + rest * rng.standard_normal(drawn.shape)
+        sample = sample.astype(found.dtype)
         return sample[:, 0] if self._single_ else sample
 
     def _check_parameters(self) -> None:
@@ -298,12 +252,20 @@ class GaussianProcess(RegressorMixin, LocalLearner):
         super()._check_parameters()
 
     @property
-    def noise_(self) -> float:
+    def noise_(self) -> Any:
         """The variance σ² of the noise."""
         solution = self._solution
         if isinstance(solution, LocalSolution):
-            return float(solution.found.noise * solution.joint.found.scale.mean())
-        return float(solution.noise)
+            return self._each(solution.found.noise * solution.joint.found.scale)
+        return self._each(solution.noise)
+
+    @property
+    def amplitude_(self) -> Any:
+        """The variance of the coefficients, or of the process of the local part."""
+        solution = self._solution
+        if isinstance(solution, LocalSolution):
+            return self._each(solution.joint.found.scale)
+        return self._each(solution.amplitude)
 
     @property
     def log_evidence_(self) -> float:
@@ -314,13 +276,43 @@ class GaussianProcess(RegressorMixin, LocalLearner):
         return float(solution.log_evidence)
 
     @property
+    def intercept_(self) -> Any:
+        """The prediction where all features are zero."""
+        return self._each(self._linear().intercept)
+
+    @property
     def coef_(self) -> FloatArray:
         """The posterior mean of the weights."""
-        solution = self._solution
-        coef = (solution.coef if isinstance(solution, LocalSolution) else solution.mean).T
+        coef: FloatArray = self._linear().coef.T
         return coef[0] if self._single_ else coef
+
+    def _linear(self) -> Any:
+        """Return what has the coefficients."""
+        solution = self._solution
+        return solution if isinstance(solution, LocalSolution) else solution.solution
+
+    def _each(self, values: FloatArray) -> Any:
+        """Return a number for one target, else those of all."""
+        return float(values[0]) if self._single_ else values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _warn_if_useless(moments: Moments, found: RidgePosterior, noise: float) -> None:
+    """Warn if a prior that was given fits the targets worse than a constant."""
+    width = moments.n_features
+    products = moments.products(np.zeros_like(moments.shift))
+    gram, cross = products[:width, :width], products[:width, width:]
+    coef = found.solution.coef
+    left = np.diag(products)[width:] - np.sum(coef * (2 * cross - gram @ coef), axis=0)
+    if (left > moments.squares()[width:] * (1 + 1e-6)).any():
+        warnings.warn(
+            f"GaussianProcess(noise={noise:g}) explains less of y than a constant: its prior has "
+            'the mean zero and the amplitude one. Standardise y, or use noise="evidence", which '
+            "finds both.",
+            UserWarning,
+            stacklevel=6,
+        )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, is_sparse
@@ -17,16 +17,22 @@ from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
 from ..kriging.search import Found
+from ..moments import Moments
+from ..moments.folds import Splits
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES, KeptRows
+from ..rows.reservoir import Reservoir
 from ..rows.survey import Survey
 from ..selection.choice import LocalOptions, select_model
 from ..selection.search import MIN_ROWS
 from ..selection.trials import FIT_NEIGHBORS, Split
+from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
 from .local_solution import LocalGradient, LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
+from .ridge_posterior import RidgePosterior, left_out
+from .sampled_sums import SampledSums, moments_of
 
 __all__ = ["LocalLearner"]
 
@@ -173,7 +179,7 @@ class LocalLearner(MomentLearner):
 
     def _sums(self, block: Block) -> Any:
         if not self._is_local_:
-            return super()._sums(block)
+            return SampledSums(self._moments(block), Reservoir.of(block))
         return KeptRows(
             (
                 Block(
@@ -185,16 +191,49 @@ class LocalLearner(MomentLearner):
             )
         )
 
+    def _moments(self, block: Block) -> list[Moments]:
+        """Sum the moments of the rows of each fold."""
+        return self._grouped_sums(block, None, 1)
+
     def _local_rows(self, X: Any) -> Array:
         """Return rows as the local part sees them."""
         rows = X if self._columns_ is None else FeatureSpace(self._columns_, 0).transform(X)
         return np.ascontiguousarray(rows)
 
     def _merge(self, left: Any, right: Any) -> Any:
-        return left + right if isinstance(left, KeptRows) else super()._merge(left, right)
+        if isinstance(left, KeptRows):
+            return left + right
+        if not isinstance(left, SampledSums):
+            return super()._merge(left, right)
+        return SampledSums(super()._merge(left.moments, right.moments), left.rows + right.rows)
 
     def _n_summed(self, sums: Any) -> int:
-        return len(sums) if isinstance(sums, KeptRows) else super()._n_summed(sums)
+        return len(sums) if isinstance(sums, KeptRows) else super()._n_summed(moments_of(sums))
+
+    @property
+    def _sampled_rows(self) -> Reservoir:
+        """The rows that were kept beside the moments, to calibrate by."""
+        if isinstance(self._sums_, SampledSums):
+            return self._sums_.rows
+        raise ValueError(
+            "Calibration needs a sample of the rows, which this copy of the model, or the version "
+            "that fitted it, did not keep: use the model that was fitted, or fit it again."
+        )
+
+    def _posterior(self) -> RidgePosterior:
+        """Return the posterior of the coefficients of a model without a local part."""
+        raise NotImplementedError(f"{type(self).__name__} must define _posterior().")
+
+    def _folded(self, posterior: RidgePosterior) -> Folded:
+        """Return predictions for the sampled rows by all other rows."""
+        rows = self._sampled_rows
+        weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+        Y = self._targets(rows.y, len(rows)).astype(np.float64)
+        return left_out_predictions(posterior, self._space, rows.rows(), Y, weight)
+
+    def _left_out(self, sums: Any) -> float:
+        """Return the most variance that the features leave out at rows; 0 if none were kept."""
+        return left_out(self._space, sums.rows.rows()) if isinstance(sums, SampledSums) else 0.0
 
     def _solve(self, sums: Any) -> Any:
         if not isinstance(sums, KeptRows):
@@ -213,10 +252,15 @@ class LocalLearner(MomentLearner):
             alpha=self._given_alpha(),
             n_neighbors=self._n_neighbors_,
             fit_neighbors=None if options.required else FIT_NEIGHBORS,
+            plan=self._plan(),
             verbose=self.verbose,
         )
         self._found_ = solution.found  # parameters stay when rows are added
         return solution
+
+    def _plan(self) -> Splits | None:
+        """Return the splits of a splitter, if there is one."""
+        return None
 
     def _given_alpha(self) -> float | None:
         """Return the ridge on whitened features, or None where the evidence decides."""
@@ -237,11 +281,15 @@ class LocalLearner(MomentLearner):
     @property
     def moments_(self) -> Any:
         """The sums over the rows seen, for each fold; none where the rows are kept instead."""
-        return [] if self._is_local_ else super().moments_
+        check_is_fitted(self)
+        return [] if self._is_local_ else moments_of(self._sums_)
 
     @moments_.setter
     def moments_(self, moments: Any) -> None:
-        self._sums_, self._solution_ = moments, None
+        sums = self._sums_
+        kept = isinstance(sums, SampledSums)
+        self._sums_ = SampledSums(moments, sums.rows) if kept else moments
+        self._solution_ = None
 
     @property
     def local_(self) -> NeighborKriging | None:

@@ -1,10 +1,11 @@
 """A fitted model with a local part: what it predicts, and how sure it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..features.chain_rule import features_gradient
@@ -13,14 +14,72 @@ from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
-from ..rows import Block
+from ..moments.folds import Splits
+from ..rows import Block, sample_rows
 
-__all__ = ["LocalGradient", "LocalSolution", "solve_local"]
+__all__ = ["LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
 # Numbers of features in the sample that finds the parameters, and its most rows.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
 JUDGED_ROWS = 150_000
+# Places whose rows calibrate intervals, and the most splits of a splitter that do.
+OBSERVED_PLACES, MOST_SPLITS = 10_000, 8
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Rows by which intervals are calibrated: those of the last places, which are random ones.
+
+    Attributes
+    ----------
+    places : ndarray of shape (s,)
+        Where the process holds each row.
+    deviation : ndarray of shape (s, n_targets)
+        y minus the mean at its place, where there may be several rows.
+    weight : ndarray of shape (s,)
+        How much each row counts, and its part of the weight at its place.
+    n_places : int
+        The number of places.
+    labels : ndarray of shape (n,) or None
+        The group of each place, where there is a splitter.
+    splits : tuple of (train, test)
+        Groups of training and test rows.
+    """
+
+    places: npt.NDArray[np.int32]
+    deviation: FloatArray
+    weight: FloatArray
+    n_places: int
+    labels: npt.NDArray[np.intp] | None = None
+    splits: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, locations: Locations, block: Block, plan: Splits | None) -> "Observations":
+        """Keep the rows of the last places."""
+        n_places = min(len(locations), OBSERVED_PLACES)
+        rows = np.flatnonzero(locations.index >= len(locations) - n_places)
+        rows = rows[sample_rows(len(rows), OBSERVED_PLACES)]
+        places = locations.index[rows].astype(np.int32)
+        weight = np.ones(len(rows)) if block.weight is None else block.weight[rows]
+        deviation = block.y[rows] - locations.targets[places]
+        labels: npt.NDArray[np.intp] | None = None
+        splits: tuple[Any, ...] = ()
+        if plan is not None and len(plan.labels) == len(locations.index):
+            labels = np.zeros(len(locations), np.intp)
+            used = locations.index >= 0
+            labels[locations.index[used]] = plan.labels[used]
+            splits = tuple((tuple(train), tuple(test)) for train, test in plan.splits[:MOST_SPLITS])
+        return cls(places, deviation, weight, n_places, labels, splits)
+
+    def parts(self) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+        """Yield the training places of each split, and the test rows among the observations."""
+        assert self.labels is not None
+        for train, test in self.splits:
+            places = np.flatnonzero(np.isin(self.labels, train))
+            rows = np.flatnonzero(np.isin(self.labels[self.places], test))
+            if len(places) > 1 and len(rows):
+                yield places, rows
 
 
 @dataclass(frozen=True)
@@ -37,6 +96,8 @@ class LocalSolution:
         The kernel, the noise, the ratio of the two parts.
     spread : ndarray of shape (n_targets,)
         The variance of the targets.
+    observations : Observations or None
+        Rows by which intervals are calibrated.
     """
 
     joint: Joint
@@ -44,6 +105,7 @@ class LocalSolution:
     found: Found
     spread: FloatArray
     cv_results: dict[str, Array] = field(default_factory=dict)
+    observations: Observations | None = None
 
     @property
     def alpha(self) -> float:
@@ -81,7 +143,7 @@ class LocalSolution:
         if not len(joint.found.coef):  # nothing but a mean, which stays
             return self
         local = Joint(joint.process, found, joint.residual)
-        return LocalSolution(local, np.zeros(n_targets), self.found, self.spread)
+        return replace(self, joint=local, offset=np.zeros(n_targets))
 
     def predict(
         self, rows: Array, features: Callable[[Array], Array] | None, return_std: bool = False
@@ -90,6 +152,27 @@ class LocalSolution:
         mean, std = self.joint.predict(rows, features or no_features, return_std)
         mean = (mean + self.offset).astype(rows.dtype)
         return mean, None if std is None else std.astype(rows.dtype)
+
+    def predict_observations(
+        self, rows: Array, features: Callable[[Array], Array] | None, variance: Any
+    ) -> tuple[Array, Array]:
+        """Predict targets [n, t], and standard deviations of observations, with their noise.
+
+        Parameters
+        ----------
+        rows, features
+            As in `predict`.
+        variance : LocalVariance or None
+            How the noise varies.
+        """
+        mean, std = self.predict(rows, features, return_std=True)
+        assert std is not None
+        total = np.sqrt(
+            np.square(std, dtype=np.float64) + self.found.noise * self.joint.found.scale
+        )
+        if variance is not None:
+            total = total * np.exp(variance.at(rows) / 2)
+        return mean, total.astype(rows.dtype)
 
 
 @dataclass(frozen=True)
@@ -125,6 +208,7 @@ def solve_local(
     alpha: float | None = None,
     n_neighbors: int = 32,
     fit_neighbors: int | None = None,
+    plan: Splits | None = None,
     seed: int = 0,
     verbose: bool = False,
 ) -> LocalSolution:
@@ -146,6 +230,8 @@ def solve_local(
         Rows that a prediction uses.
     fit_neighbors : int, optional
         Earlier rows that a row is conditioned on in the fit, by default as many.
+    plan : Splits, optional
+        Splits of the rows by which intervals are calibrated; by default each row is left out.
     """
     X, Y, weight = block.parts
     Y = np.asarray(Y, np.float64)
@@ -172,7 +258,9 @@ def solve_local(
         n_neighbors=fit_neighbors,
         judged=judged,
     )
-    return LocalSolution(joint, offset, found, locations.targets.var(axis=0))
+    observed = Observations.of(locations, Block(X, Y - offset, weight), plan)
+    spread = locations.targets.var(axis=0)
+    return LocalSolution(joint, offset, found, spread, observations=observed)
 
 
 def _beside(

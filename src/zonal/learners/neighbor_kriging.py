@@ -11,14 +11,17 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
+from ..calibration.intervals import Calibration
 from ..kernels import Kernel, as_kernel
 from ..rows import Block
+from .interval_learner import IntervalLearner
+from .local_calibration import calibrate_local
 from .local_solution import LocalSolution, solve_local
 
 __all__ = ["NeighborKriging"]
 
 
-class NeighborKriging(RegressorMixin, BaseEstimator):
+class NeighborKriging(IntervalLearner, RegressorMixin, BaseEstimator):
     r"""Gaussian process regression in which every prediction uses the nearest rows only.
 
     .. math::
@@ -167,6 +170,7 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         """Take over what was found."""
         joint = solution.joint
         self._solution_ = solution
+        self._calibration_: Calibration | None = None
         self.kernel_: Kernel = solution.found.kernel
         self.noise_ = solution.found.noise
         self.n_neighbors_ = joint.process.n_neighbors
@@ -198,6 +202,19 @@ class NeighborKriging(RegressorMixin, BaseEstimator):
         parts = self._solution_.predict(X, None, return_std)
         found = [part[:, 0] if self._single_ else part for part in parts if part is not None]
         return tuple(found) if return_std else found[0]
+
+    @property
+    def calibration_(self) -> Calibration:
+        """Scores of rows that are left out of their neighbours; found when first asked for."""
+        check_is_fitted(self)
+        known: Calibration | None = getattr(self, "_calibration_", None)
+        if known is None:
+            self._calibration_ = known = calibrate_local(self._solution_, None)
+        return known
+
+    def _observations(self, X: Any) -> tuple[Array, Array]:
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self._solution_.predict_observations(X, None, self.calibration_.variance)
 
     def _given_kernel(self, X: Array, weight: FloatArray | None) -> Kernel | None:
         if isinstance(self.kernel, str) and self.kernel == "auto":

@@ -19,15 +19,19 @@ from ..moments.held_out import HeldOut, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, blockwise, sample_rows
 from ..rows.array import ArraySource
+from ..rows.block import take
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
 from ..selection.search import MIN_ROWS
+from .calibrated import CalibratedRegressor
 from .checkpoint import Run
+from .feature_calibration import Folded, fold_predictions
 from .importance import column_shares
 from .local_learner import LocalLearner
 from .local_solution import LocalSolution
 from .ridge_posterior import RidgePosterior
+from .sampled_sums import SampledSums, moments_of
 from .target_scale import choose_scale
 from .targets import check_numbers
 
@@ -136,6 +140,7 @@ class RidgeLearner(LocalLearner):
         """Forget the rows seen and take others, without learning anew."""
         block = self._checked(Block(X, y, weight), first=False)
         self._sums_, self.n_rows_ = self._sums(block), len(block)
+        self._folded_: Folded | None = None  # of the rows before
         self._solution_ = self._solve(self._sums_)
         return self
 
@@ -152,11 +157,8 @@ class RidgeLearner(LocalLearner):
         self._probes_ = _probes(survey.sample.X)
         super()._learn(survey)
 
-    def _sums(self, block: Block) -> list[Moments]:
+    def _moments(self, block: Block) -> list[Moments]:
         """Sum the moments of the rows of each fold, or of each group of a splitter's rows."""
-        if self._is_local_:
-            kept: list[Moments] = super()._sums(block)
-            return kept
         plan = self._plan_
         if plan is not None:
             if self._too_many(plan):
@@ -168,30 +170,56 @@ class RidgeLearner(LocalLearner):
         labels = hashed_folds(block.start, block.start + len(block), n_folds)
         return self._grouped_sums(block, labels, n_folds)
 
-    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
-        if not self._is_local_ and len(left) != len(right):
-            raise ValueError(
-                f"The model holds {len(left)} folds of rows, but alpha={self.alpha!r} and "
-                f"cv={self.cv!r} now ask for {len(right)}: fit it again."
-            )
-        merged: list[Moments] = super()._merge(left, right)
-        return merged
+    def _merge(self, left: Any, right: Any) -> Any:
+        if not self._is_local_:
+            have, asked = len(moments_of(left)), len(moments_of(right))
+            if have != asked:
+                raise ValueError(
+                    f"The model holds {have} folds of rows, but alpha={self.alpha!r} and "
+                    f"cv={self.cv!r} now ask for {asked}: fit it again."
+                )
+        return super()._merge(left, right)
 
     def _reduce(self, source: Source, resume: Run | None) -> None:
         plan = self._plan_
         if plan is None or self._is_local_:
             super()._reduce(source, resume)
             return
-        groups = self._walk(source, "_sums", self._merge)
+        sums = self._walk(source, "_sums", self._merge)
+        groups = sums.moments
         total = Moments.merged(groups)
         grid = self._grid(total)
         if self._too_many(plan):
             results = self._split_by_split(source, plan, grid)
         else:
             results = cross_validate(groups, plan.splits, grid, self.fit_intercept)
-        # Groups that are not folds by row number cannot be continued.
-        self._sums_, self._plan_ = [total], None
         self._solution_ = self._best(total, results)
+        # Groups that are not folds by row number cannot be continued.
+        self._sums_ = SampledSums([total], sums.rows)
+        if not self._too_many(plan):
+            self._folded_ = self._fold_predictions(groups, plan)
+        self._plan_ = None
+
+    def _fold_predictions(self, groups: list[Moments], plan: Splits) -> Folded:
+        """Predict the sampled test rows of each split by its training rows, for intervals."""
+        rows, parts = self._sampled_rows, []
+        labels, done = plan.labels[rows.numbers], np.zeros(len(rows), bool)
+        for number, split in enumerate(plan.splits):
+            mine = np.flatnonzero(np.isin(labels, split.test) & ~done)
+            done[mine] = True
+            if not len(mine):
+                continue
+            train = Moments.merged([groups[group] for group in split.train])
+            solution = solve(train, self._solution_.alpha, self.fit_intercept)
+            posterior = RidgePosterior.of([train], solution, self.fit_intercept)
+            found = fold_predictions(posterior, self._space, take(rows.rows(), mine), mine)
+            parts.append(found._replace(folds=np.full(len(mine), number)))
+        return Folded(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _folded(self, posterior: RidgePosterior) -> Folded:
+        """Return predictions for the sampled rows by other rows: the splitter's, or all others."""
+        known: Folded | None = getattr(self, "_folded_", None)
+        return super()._folded(posterior) if known is None else known
 
     def _too_many(self, plan: Splits) -> bool:
         """Tell whether the groups of a plan are too many to be summed at once."""
@@ -227,6 +255,9 @@ class RidgeLearner(LocalLearner):
             return None
         return trials.splits_of(self._plan_, counting)
 
+    def _plan(self) -> Splits | None:
+        return self._plan_
+
     def _given_alpha(self) -> float | None:
         return None if self.alpha == "cv" else float(self.alpha)
 
@@ -234,16 +265,29 @@ class RidgeLearner(LocalLearner):
         self._check_parameters()
         if self._is_local_:
             return super()._solve(sums)
-        total = Moments.merged(sums)
+        groups = moments_of(sums)
+        total = Moments.merged(groups)
         if self.alpha != "cv":
             return solve(total, float(self.alpha), self.fit_intercept)
-        if len(sums) != self._n_folds():
+        if len(groups) != self._n_folds():
             raise ValueError(
-                f"The model holds {len(sums)} folds of rows, but alpha={self.alpha!r} and "
+                f"The model holds {len(groups)} folds of rows, but alpha={self.alpha!r} and "
                 f"cv={self.cv!r} now ask for {self._n_folds()}: fit it again."
             )
-        results = cross_validate(sums, of_folds(len(sums)), self._grid(total), self.fit_intercept)
+        splits = of_folds(len(groups))
+        results = cross_validate(groups, splits, self._grid(total), self.fit_intercept)
         return self._best(total, results)
+
+    def _posterior(self) -> RidgePosterior:
+        """Return the posterior of the coefficients, found once from the moments."""
+        solution = self._solution
+        known: RidgePosterior | None = getattr(self, "_posterior_", None)
+        if known is None or known.solution is not solution:
+            known = RidgePosterior.of(
+                self.moments_, solution, self.fit_intercept, self._left_out(self._sums_)
+            )
+            self._posterior_ = known
+        return known
 
     def _best(self, total: Moments, results: dict[str, Array]) -> Solution:
         errors, alphas = results["mean_test_mse"], results["alpha"]
@@ -318,7 +362,7 @@ def _probes(X: Any) -> Array | None:
     return X[sample_rows(len(X), PROBES)].copy()
 
 
-class KernelRidge(RegressorMixin, RidgeLearner):
+class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     r"""Kernel ridge regression on explicit features.
 
     .. math::
@@ -391,6 +435,8 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         The sums over the rows seen, for each fold; empty with a local part.
     local_ : NeighborKriging or None
         The fitted local part, of what the features leave.
+    calibration_ : Calibration
+        What intervals are calibrated by; found when first asked for.
     encoder_ : TableEncoder
         The fitted encoder of a table that needed one; the features see its columns.
     target_ : TargetScale
@@ -510,21 +556,13 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         else:
             mean, std = self._scores(X), None
             if return_std:
-                std = self._posterior().std(self._space, self._check_rows(X, reset=False))
+                rows = self._check_rows(X, reset=False)
+                std = np.sqrt(self._posterior().predict(self._space, rows)[1])
         if hasattr(self, "target_"):
             std = None if std is None else std * self.target_.slope(mean)
             mean = self.target_.backward(mean)
         parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
         return tuple(parts) if return_std else parts[0]
-
-    def _posterior(self) -> RidgePosterior:
-        """Return the posterior of the coefficients, found once from the moments."""
-        solution = self._solution
-        known: RidgePosterior | None = getattr(self, "_posterior_", None)
-        if known is None or known.solution is not solution:
-            known = RidgePosterior.of(self.moments_, solution, self.fit_intercept)
-            self._posterior_ = known
-        return known
 
     def gradient(self, X: Any) -> Array:
         r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
@@ -556,6 +594,10 @@ class KernelRidge(RegressorMixin, RidgeLearner):
         if hasattr(self, "target_"):
             gradient = gradient * self.target_.slope(self._scores(X))[:, :, None]
         return gradient[:, 0] if self._single_ else gradient
+
+    def _quantiles(self, X: Any, levels: npt.ArrayLike) -> Array:
+        found = super()._quantiles(X, levels)
+        return self.target_.inverse(found) if hasattr(self, "target_") else found
 
     @property
     def coef_(self) -> FloatArray:

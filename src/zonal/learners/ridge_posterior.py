@@ -1,16 +1,18 @@
 r"""Standard deviations of ridge predictions, from the moments that the model keeps.
 
 Ridge regression with regularisation α is the posterior mean of a Gaussian process with noise σ² and
-kernel (σ²/α) k, so that
+features whose coefficients have the variance a = σ²/α. With a constant of flat prior,
 
 .. math::
 
-    \operatorname{var} f(x) = \sigma^2 \left(\tfrac1n + \bar z^\top (S + \alpha I)^{-1} \bar z
-    + \tfrac1\alpha \max(0, k(x,x) - \|z\|^2)\right),
-    \qquad \sigma^2 = \frac{\mathrm{RSS}}{n - 1 - \operatorname{tr} S (S + \alpha I)^{-1}},
+    \operatorname{var} f(x)
+    = \sigma^2 \left(\tfrac1n + \bar z^\top (S + \alpha I)^{-1} \bar z\right)
+    + a \max(0, m(x) - m_0), \qquad m(x) = \max(0, k(x,x) - \|z\|^2),
 
-with z̄ and S about the mean of the features (about zero, and without 1/n and 1, for a model without
-intercept).
+with z̄ and S about the mean of the features (about zero, and without 1/n, for a model without a
+constant). m is the variance that the features leave out of the kernel. At the rows it is part of
+σ² already, which is found from what is left of the targets; only what is more than the most there,
+m₀, is added, so that the variance grows away from the data and is not counted twice near them.
 """
 
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ from ..features.space import FeatureSpace
 from ..moments import Moments
 from ..moments.ridge import Eigen, Solution, center
 
-__all__ = ["RidgePosterior"]
+__all__ = ["RidgePosterior", "left_out"]
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,17 @@ class RidgePosterior:
     solution : Solution
         The regression.
     factor : ndarray of shape (D, D)
-        F with F Fᵀ = (S + αI)⁻¹.
+        F with F Fᵀ = (S + αI)⁻¹, its columns orthogonal and those of the largest S last.
     middle : ndarray of shape (D,)
         What features are taken about.
     constant : float
         1/n with an intercept, else 0.
-    noise : ndarray of shape (n_targets,)
-        σ² of each target.
+    noise, amplitude : ndarrays of shape (n_targets,)
+        σ² and a of each target.
+    left_out : float
+        m₀.
+    log_evidence : float
+        Of a Gaussian process; of no meaning for other regressions.
     """
 
     solution: Solution
@@ -49,10 +55,24 @@ class RidgePosterior:
     middle: FloatArray
     constant: float
     noise: FloatArray
+    amplitude: FloatArray
+    left_out: float = 0.0
+    log_evidence: float = 0.0
 
     @classmethod
-    def of(cls, groups: list[Moments], solution: Solution, fit_intercept: bool) -> "RidgePosterior":
-        """Find it from the moments of all rows."""
+    def of(
+        cls,
+        groups: list[Moments],
+        solution: Solution,
+        fit_intercept: bool,
+        missing: float = 0.0,
+    ) -> "RidgePosterior":
+        r"""Find it from the moments of all rows.
+
+        The regularisation of a cross-validation says little about the size of coefficients, so
+        that the amplitude is MacKay's: ‖β‖² over the number γ = tr S(S + αI)⁻¹ of those that the
+        rows determine. The noise is RSS / (n - 1 - γ).
+        """
         if not groups:
             raise ValueError(
                 "The sums over the rows were dropped, and standard deviations need them: use the "
@@ -66,24 +86,71 @@ class RidgePosterior:
         shrink = eigen.shrink(solution.alpha)
         coef = solution.coef
         residual = np.diag(products)[width:] - np.sum(coef * (2 * cross - gram @ coef), axis=0)
-        freedom = moments.weight - fit_intercept - np.sum(eigen.values * shrink)
+        known = float(np.sum(eigen.values * shrink))
+        freedom = max(moments.weight - fit_intercept - known, 1.0)
         return cls(
             solution,
             eigen.vectors * np.sqrt(shrink),
             middle[:width],
             1 / moments.weight if fit_intercept else 0.0,
-            np.maximum(residual, 0.0) / max(float(freedom), 1.0),
+            np.maximum(residual, 0.0) / freedom,
+            np.square(coef).sum(axis=0) / max(known, 1.0),
+            missing,
         )
 
-    def std(self, space: FeatureSpace, X: Any) -> Array:
-        """Return the standard deviations of the latent functions at rows: [n, n_targets]."""
+    def mean(self, Z: Array) -> Array:
+        """Return predictions from features: [n, n_targets]."""
+        return Z @ self.solution.coef.astype(Z.dtype) + self.solution.intercept.astype(Z.dtype)
 
-        def variances(Z: Array) -> Array:
-            spread = (Z - self.middle.astype(Z.dtype)) @ self.factor.astype(Z.dtype)
-            return np.column_stack([np.square(spread).sum(axis=1), np.square(Z).sum(axis=1)])
+    def whitened(self, Z: Array) -> Array:
+        """Return features whose squares add up to their leverage (but for 1/n): [n, D]."""
+        return (Z - self.middle.astype(Z.dtype)) @ self.factor.astype(Z.dtype)
 
-        values = space.map(X, variances)
-        variance = values[:, 0] + self.constant
-        if self.solution.alpha > 0:
-            variance = variance + space.residual_variance(X, values[:, 1]) / self.solution.alpha
-        return np.sqrt(variance[:, None] * self.noise.astype(variance.dtype))
+    def variance(self, leverage: Array, missing: Array) -> Array:
+        """Return the variance of the latent functions: [n, n_targets].
+
+        Parameters
+        ----------
+        leverage : ndarray of shape (n,)
+            1/n + z̄ᵀ(S + αI)⁻¹z̄.
+        missing : ndarray of shape (n,)
+            m.
+        """
+        excess = np.maximum(missing - self.left_out, 0)[:, None]
+        return leverage[:, None] * self.noise + excess * self.amplitude
+
+    def predict(self, space: FeatureSpace, X: Any, varying: Any = None) -> tuple[Array, ...]:
+        """Return means, latent variances and the logarithm of how the noise varies, at rows.
+
+        Parameters
+        ----------
+        space : FeatureSpace
+        X : rows
+        varying : RidgeVariance, optional
+
+        Returns
+        -------
+        mean, variance, log_variance : ndarrays of shape (n, n_targets)
+        """
+        n_targets = len(self.noise)
+
+        def columns(Z: Array) -> Array:
+            lever = np.square(self.whitened(Z)).sum(axis=1)
+            parts = [self.mean(Z), lever, np.square(Z).sum(axis=1)]
+            return np.column_stack([*parts, *([] if varying is None else [varying.of(Z)])])
+
+        values = space.map(X, columns)
+        mean, leverage, squares = (
+            values[:, :n_targets],
+            values[:, n_targets],
+            values[:, n_targets + 1],
+        )
+        variance = self.variance(leverage + self.constant, space.residual_variance(X, squares))
+        factor = np.zeros_like(mean) if varying is None else values[:, n_targets + 2 :]
+        return mean, variance.astype(mean.dtype), factor
+
+
+def left_out(space: FeatureSpace, X: Any) -> float:
+    """Return the largest variance that the features leave out of the kernel, at rows."""
+    squares = space.map(X, lambda Z: np.square(Z).sum(axis=1))
+    return float(space.residual_variance(X, squares).max())

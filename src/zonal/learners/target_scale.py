@@ -66,6 +66,11 @@ class TargetScale:
         """Return the mean of y where the mean of z is given, of any shape."""
         return np.asarray(self._mean(z, self._inverse) - self.shift, dtype=np.asarray(z).dtype)
 
+    def inverse(self, z: Array) -> Array:
+        """Return y itself, which takes quantiles of z to those of y."""
+        found = self._inverse(np.asarray(z, dtype=np.float64)) - self.shift
+        return np.asarray(found, dtype=np.asarray(z).dtype)
+
     def slope(self, z: Array) -> Array:
         """Return the derivative of `backward`."""
         return np.asarray(self._mean(z, self._inverse_slope), dtype=np.asarray(z).dtype)

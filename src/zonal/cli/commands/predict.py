@@ -13,7 +13,7 @@ from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_map_name, predict_map
-from ..models import columns_of, load_grid_model, load_model
+from ..models import columns_of, encoding, load_grid_model, load_model
 from ..outputs import outputs
 from ..writing import check_table_name, write_columns
 
@@ -63,7 +63,6 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    interval: opt.Interval = 0.9,
     std: Annotated[
         bool,
         typer.Option(
@@ -78,6 +77,15 @@ def predict(
             "--proba", help="Add a column with the probability of each class: probability_CLASS."
         ),
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add the columns lower and upper: an interval that holds this share of new "
+            "observations, such as 0.9. A map has them anyway, of 0.9 if nothing is said.",
+            show_default=False,
+        ),
+    ] = None,
     keep: opt.Keep = None,
     drop_missing: Annotated[
         bool,
@@ -100,6 +108,8 @@ def predict(
 
     - `zonal predict houses.zonal new.parquet --out predicted.parquet --std --keep id`
 
+    - `zonal predict houses.zonal new.csv --out predicted.csv --interval 0.9`
+
     - `zonal predict sst.zonal --grid 0.25 --time 2020-06-15 --out map.nc`
     """
     screen = Screen(as_json)
@@ -110,7 +120,7 @@ def predict(
             with screen.stage("Predicting"):
                 n_cells = predict_map(
                     fitted, path, like=data, resolution=grid, bounds=bounds, time=time,
-                    coverage=interval,
+                    coverage=0.9 if interval is None else interval,
                 )  # fmt: skip
         screen.note(f"{n_cells:,} cells: {out}")
         screen.finish({"model": str(model), "cells": n_cells, "out": str(out)})
@@ -126,6 +136,8 @@ def predict(
         if proba and not is_classifier(fitted):
             name = type(fitted[-1]).__name__
             raise CommandError(f"--proba needs a model of classes; this one is a {name}.")
+        if interval is not None:
+            _check_interval(interval, fitted)
         learner = fitted[-1]
         encoder = getattr(learner, "encoder_", None)
 
@@ -134,10 +146,13 @@ def predict(
                 names = (f"probability_{label}" for label in learner.classes_)
                 chances = dict(zip(names, fitted.predict_proba(X).T, strict=True))
                 return {"prediction": fitted.predict(X), **chances}
-            if not std:
-                return {"prediction": fitted.predict(X)}
-            prediction, deviation = fitted.predict(X, return_std=True)
-            return {"prediction": prediction, "std": deviation}
+            found = fitted.predict(X, return_std=True) if std else (fitted.predict(X),)
+            made = dict(zip(("prediction", "std"), found, strict=False))
+            if interval is not None:
+                encode = encoding(fitted)
+                bounds = learner.predict_interval(X if encode is None else encode(X), interval)
+                made |= dict(zip(("lower", "upper"), bounds, strict=True))
+            return made
 
         table = open_table(data)
         with screen.stage("Predicting", table.n_rows) as advance:
@@ -153,3 +168,12 @@ def predict(
             )
     screen.note(f"{n_rows:,} predictions: {out}")
     screen.finish({"model": str(model), "data": str(data), "rows": n_rows, "out": str(out)})
+
+
+def _check_interval(share: float, model: Any) -> None:
+    """Raise an error if a model has no intervals, or the share is none."""
+    if not 0 < share < 1:
+        raise CommandError(f"--interval {share:g} must be between 0 and 1, such as 0.9.")
+    if not hasattr(model[-1], "predict_interval"):
+        name = type(model[-1]).__name__
+        raise CommandError(f"--interval needs a regression model; this one is a {name}.")

@@ -25,6 +25,7 @@ __all__ = [
     "folds",
     "globe",
     "predicted",
+    "quantile_curve",
     "residuals",
     "spread",
 ]
@@ -179,6 +180,15 @@ def calibration(confidence: Array, correct: Array) -> "Figure":
     axes.plot(x, y, "o-", color=BLUE, markersize=4)
     lowest = max(0.0, min(*x, *y) - 0.05)
     axes.set(xlim=(lowest, 1.01), ylim=(lowest, 1.01))
+    return figure
+
+
+def quantile_curve(levels: Array, shares: Array) -> "Figure":
+    """Draw the share of rows below their quantiles against the level of these."""
+    figure, axes = _axes("level of the quantile", "share of rows below it")
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
+    axes.plot(levels, shares, "o-", color=BLUE, markersize=4)
+    axes.set(xlim=(0, 1), ylim=(0, 1))
     return figure
 
 

@@ -16,6 +16,7 @@ from ..models import encoding
 from ..training import FitSample
 from . import figures
 from .dependence import draw_dependence
+from .interval_section import draw_intervals, interval_rows
 from .page import Report
 
 __all__ = ["draw_fit", "show_fit"]
@@ -60,6 +61,9 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
         ("", f"test ({result['rows_test']:,} rows)", "training"),
         _quality_rows(result),
     )
+    if "intervals" in result:
+        header = ("intervals", "hold", "mean width")
+        screen.table("How sure it is", header, interval_rows(result["intervals"]))
     compared = result.get("validation")
     if compared:
         header = ("", "random rows", compared["name"])
@@ -95,6 +99,8 @@ def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Scre
     _draw_predictions(page, learner, sample.findings.shown, target, part, result)
     if len(sample.findings.mapped["truth"]):
         _draw_map(page, learner, sample.findings.mapped, target)
+    if "intervals" in result:
+        draw_intervals(page, result["intervals"], sample.findings, target, part)
     draw_dependence(page, model, sample.rows, target)
     _draw_choice(page, model, result, sample.rows)
     page.table("Seconds", ("stage", "seconds"), screen.seconds.items())
@@ -145,7 +151,8 @@ def _draw_predictions(
         drawings = [
             ("True and predicted classes.", figures.confusion(matrix, names)),
             (
-                "Are probabilities what they say? On the line they are.",
+                "Are probabilities what they say? On the line they are. The expected calibration "
+                f"error is {result['calibration_error']:.3f}.",
                 figures.calibration(shown["confidence"], prediction == truth),
             ),
         ]

@@ -1,0 +1,1 @@
+"""Whether intervals hold, and how good they are beside those of peers."""

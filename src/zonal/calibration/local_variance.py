@@ -1,0 +1,140 @@
+"""Noise that varies, known by the nearest rows: kriging of the logarithms of squared errors."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import Array, FloatArray
+from ..kernels import Kernel, Matern
+from ..kriging.correlation import of_kernel
+from ..kriging.process import LocalProcess
+from .variance import OutOfFold, shares_of
+
+__all__ = ["ErrorField", "LocalVariance", "local_variance"]
+
+# Length scales that are tried, in units of the model's own, and noise in units of the process. The
+# logarithm of a squared normal variable has a variance of five, so that there is always noise.
+FACTORS, NOISES = (0.3, 1.0, 3.0, 10.0), (0.3, 3.0, 10.0)
+# Rows by which they are compared.
+JUDGED_ROWS = 2_500
+
+
+@dataclass(frozen=True)
+class ErrorField:
+    """Squared errors at known rows, in logarithms.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (f, d)
+    values : ndarray of shape (f, n_targets)
+        Logarithms of squared scores, of mean zero.
+    """
+
+    rows: Array
+    values: FloatArray
+
+    def at(self, queries: Array, kernel: Kernel, noise: float, n_neighbors: int) -> FloatArray:
+        """Return the field at other points: [n_queries, n_targets]."""
+        return _kriged(self._process(kernel, noise, n_neighbors), self.values, queries)
+
+    def _process(self, kernel: Kernel, noise: float, n_neighbors: int) -> LocalProcess:
+        return LocalProcess(self.rows, np.ones(len(self.rows)), kernel, noise, n_neighbors)
+
+    def variance(self, kernel: Kernel, noise: float, n_neighbors: int) -> "LocalVariance":
+        """Return the field as a variance, of which everything is taken."""
+        return LocalVariance(self._process(kernel, noise, n_neighbors), self.values)
+
+
+@dataclass(frozen=True)
+class LocalVariance:
+    """A log variance that is kriged from rows near by.
+
+    Attributes
+    ----------
+    process : LocalProcess
+        With the rows.
+    values : ndarray of shape (f, n_targets)
+        Log squared scores at the rows, of mean zero.
+    share : float
+        How much of it is taken.
+    """
+
+    process: LocalProcess
+    values: FloatArray
+    share: float = 1.0
+
+    def at(self, rows: Array) -> FloatArray:
+        """Return log variances at rows: [n, n_targets]."""
+        return self.share * _kriged(self.process, self.values, rows)
+
+
+def local_variance(
+    fields: list[tuple[ErrorField, npt.NDArray[np.intp]]],
+    whole: ErrorField,
+    rows: Array,
+    out_of_fold: OutOfFold,
+    kernel: Kernel,
+    n_neighbors: int,
+) -> tuple[LocalVariance | None, FloatArray]:
+    """Find a variance that makes forecasts better, and its logarithm at the rows.
+
+    Parameters
+    ----------
+    fields : list of (ErrorField, ndarray of int)
+        Errors that may be known at some of the rows, and which rows these are.
+    whole : ErrorField
+        Errors that may be known at new rows.
+    rows : ndarray of shape (n, d)
+        Rows with errors that tell nothing about the fields.
+    out_of_fold : OutOfFold
+        Of these rows.
+    kernel : Kernel
+        The model's own.
+    n_neighbors : int
+
+    Returns
+    -------
+    variance : LocalVariance or None
+        None: a constant variance is as good.
+    log_variance : ndarray of shape (n, n_targets)
+    """
+    correlation = of_kernel(kernel)
+    constant = np.zeros_like(out_of_fold.residual)
+    if correlation is None:
+        return None, constant
+    scales = np.asarray(correlation.length_scale, np.float64)
+
+    def at(factor: float, noise: float, part: npt.NDArray[np.intp]) -> FloatArray:
+        found = np.zeros((len(rows), constant.shape[1]))
+        for known, mine in fields:
+            chosen = np.intersect1d(mine, part)
+            if len(chosen):
+                found[chosen] = known.at(
+                    rows[chosen], Matern(0.5, scales * factor), noise, n_neighbors
+                )
+        return found[part]
+
+    everything = np.arange(len(rows))
+    few = everything[:: max(1, len(rows) // JUDGED_ROWS)]
+    judge = out_of_fold.rows(few)
+    best, pair = 1.0, (1.0, 1.0)
+    tried = [(factor, 1.0) for factor in FACTORS]
+    for step in range(2):  # length scales first, then the noise at the best of them
+        for candidate in tried if step == 0 else [(pair[0], noise) for noise in NOISES]:
+            share, ratio = shares_of(judge, at(*candidate, few))
+            if share and ratio < best:
+                best, pair = ratio, candidate
+    if best == 1.0:
+        return None, constant
+    log_variance = at(*pair, everything)
+    share, _ = shares_of(out_of_fold, log_variance)
+    if not share:
+        return None, constant
+    variance = whole.variance(Matern(0.5, scales * pair[0]), pair[1], n_neighbors)
+    return replace(variance, share=share), share * log_variance
+
+
+def _kriged(process: LocalProcess, values: FloatArray, queries: Array) -> FloatArray:
+    neighbors, weights, _ = process.at(queries)
+    return np.asarray(np.einsum("ij,ijt->it", weights, values[neighbors]))

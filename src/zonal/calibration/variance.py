@@ -1,0 +1,77 @@
+"""Whether noise that varies from place to place makes better forecasts, and how much of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import FloatArray
+from .quantiles import ScoreQuantiles
+from .scores import level_weights, pinball
+
+__all__ = ["OutOfFold", "log_squares", "shares_of"]
+
+# A variance that varies must make forecasts better by this share, or it stays constant.
+LEAST_GAIN = 0.005
+# How much of a log variance is taken; the best counts.
+SHARES = (0.5, 0.75, 1.0)
+# Squares below this share of their mean are as good as zero, whose logarithm tells nothing.
+SMALLEST = 1e-3
+LEVELS = (np.arange(25) + 0.5) / 25
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """Errors of a model on rows that it has not seen.
+
+    Attributes
+    ----------
+    residual : ndarray of shape (n, n_targets)
+        y minus the prediction.
+    std : ndarray of shape (n, n_targets)
+        The standard deviation of an observation there, by the model.
+    weight : ndarray of shape (n,)
+    """
+
+    residual: FloatArray
+    std: FloatArray
+    weight: FloatArray
+
+    def scores(self, log_variance: FloatArray | float = 0.0) -> FloatArray:
+        """Return residuals in units of their standard deviations, times a factor: [n, t]."""
+        return self.residual / (self.std * np.exp(log_variance / 2))
+
+    def rows(self, chosen: npt.NDArray[np.intp]) -> "OutOfFold":
+        """Return some of the rows."""
+        return OutOfFold(self.residual[chosen], self.std[chosen], self.weight[chosen])
+
+    def crps(self, log_variance: FloatArray | float = 0.0) -> FloatArray:
+        """Return the mean CRPS of forecasts that are scaled by these scores: [n_targets]."""
+        scores = self.scores(log_variance)
+        quantiles = ScoreQuantiles.of(scores, self.weight).at(LEVELS)
+        scale, shares = self.std * np.exp(log_variance / 2), level_weights(LEVELS)
+        losses = [
+            scale[:, t]
+            * (pinball(column, np.tile(quantiles[:, t], (len(column), 1)), LEVELS) @ shares)
+            for t, column in enumerate(scores.T)
+        ]
+        return np.array([2 * np.average(loss, weights=self.weight) for loss in losses])
+
+
+def log_squares(scores: FloatArray) -> FloatArray:
+    """Return the logarithms of squared scores about their mean: [n, n_targets]."""
+    squares = scores**2
+    least = SMALLEST * squares.mean(axis=0) + np.finfo(float).tiny
+    logs = np.log(squares + least)
+    return np.asarray(logs - logs.mean(axis=0))
+
+
+def shares_of(out_of_fold: OutOfFold, log_variance: FloatArray) -> tuple[float, float]:
+    """Return the best share of a log variance [n, t], and its CRPS over that of a constant.
+
+    A share of zero: a constant variance is as good.
+    """
+    constant = np.maximum(out_of_fold.crps(), np.finfo(float).tiny)
+    ratios = [float((out_of_fold.crps(s * log_variance) / constant).mean()) for s in SHARES]
+    best = int(np.argmin(ratios))
+    return (SHARES[best], ratios[best]) if ratios[best] < 1 - LEAST_GAIN else (0.0, 1.0)

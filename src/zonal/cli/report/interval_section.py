@@ -1,0 +1,84 @@
+"""The part of a report that tells how sure the model is."""
+
+from typing import Any
+
+from ...evaluation import Findings
+from ...evaluation.interval_errors import COVERAGES, LEVELS
+from ..console import figure as shown
+from . import figures
+from .page import Report
+
+__all__ = ["draw_intervals", "interval_rows"]
+
+
+def interval_rows(found: dict[str, Any]) -> list[list[Any]]:
+    """Return rows of a table: what intervals promise, what they hold, how wide they are."""
+    percents = [f"{100 * share:.0f}" for share in COVERAGES]
+    return [
+        [f"{p} %", f"{100 * found[f'coverage_{p}']:.1f} %", found[f"width_{p}"]] for p in percents
+    ]
+
+
+def draw_intervals(
+    page: Report, result: dict[str, Any], found: Findings, target: str, part: str
+) -> None:
+    """Add tables and figures of the intervals of new observations.
+
+    Parameters
+    ----------
+    page : Report
+    result : dict
+        The measures of the intervals.
+    found : Findings
+    target : str
+        The name of the target.
+    part : str
+        Which rows they were measured on.
+    """
+    page.table(
+        "How sure it is",
+        ("intervals", f"hold, {part} rows", f"mean width, {target}"),
+        interval_rows(result),
+        _sentence(result, target),
+    )
+    names = {
+        "crps": f"this model, {part} rows",
+        "crps_of_constant": "all targets, whatever the row",
+        "left_out_crps": "this model, rows left out of the fit",
+        "left_out_crps_without_calibration": "the same without calibration: normal, with the "
+        "model's own standard deviation",
+    }
+    page.table(
+        "The error of the whole distribution (CRPS)",
+        ("of what", "CRPS"),
+        [[name, result[key]] for key, name in names.items() if key in result],
+        "The mean absolute error, generalised to distributions: less is better.",
+    )
+    assert found.intervals is not None
+    drawings = [
+        (
+            "Are quantiles what they say? On the line they are.",
+            figures.quantile_curve(LEVELS, found.intervals.curve()),
+        )
+    ]
+    if len(found.mapped.get("width", [])):
+        place = (found.mapped["lat"], found.mapped["lon"])
+        drawings.append(
+            (
+                "The width of 90 % intervals.",
+                figures.globe(*place, found.mapped["width"], label=f"width, {target}"),
+            )
+        )
+    page.figures("Intervals", drawings)
+
+
+def _sentence(result: dict[str, Any], target: str) -> str:
+    """Say what an interval means."""
+    held, width = result["coverage_90"], result["width_90"]
+    gain = 1 - result["crps"] / (result["crps_of_constant"] or 1.0)
+    return (
+        f"An interval is where a new observation of {target} is expected. Those of 90 % held "
+        f"{100 * held:.1f} % of rows that the model had not seen and are {shown(width)} wide on "
+        f"average, wider where the model knows less. The predicted distributions have "
+        f"{100 * gain:.0f} % less error than one distribution for all rows."
+    )

@@ -1,0 +1,115 @@
+r"""Intervals of a model on features, from what it predicts for rows that it has not seen.
+
+Without row i, ridge regression has the residual and the leverage
+
+.. math:: \frac{y_i - \hat y_i}{1 - h_i}, \qquad \frac{\ell_i}{1 - h_i}, \qquad h_i = w_i \ell_i,
+
+so that no second fit is needed. With a splitter both come from the moments of its training parts.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import Array, FloatArray
+from ..calibration.intervals import Calibration
+from ..calibration.ridge_variance import RidgeVariance, ridge_variance
+from ..calibration.variance import OutOfFold
+from ..features.space import FeatureSpace
+from .ridge_posterior import RidgePosterior
+
+__all__ = ["Folded", "calibrate_features", "fold_predictions", "left_out_predictions"]
+
+# The leading directions of the features in which the noise may vary.
+DIRECTIONS = 256
+# Leverages beyond this are rounding, or of rows that are alone.
+MOST_LEVERAGE = 0.9
+
+
+class Folded(NamedTuple):
+    """Predictions for rows from other rows.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (s,)
+        Which rows of the sample.
+    mean : ndarray of shape (s, n_targets)
+    leverage : ndarray of shape (s,)
+    folds : ndarray of shape (s,) or None
+        The split of each row; None where rows are left out one by one.
+    """
+
+    rows: npt.NDArray[np.intp]
+    mean: FloatArray
+    leverage: FloatArray
+    folds: npt.NDArray[np.intp] | None = None
+
+
+def fold_predictions(
+    posterior: RidgePosterior, space: FeatureSpace, X: Any, rows: npt.NDArray[np.intp]
+) -> Folded:
+    """Predict rows X, which are `rows` of the sample, by a posterior of others."""
+    values = _predicted(posterior, space, X)
+    return Folded(rows, values[:, :-2].astype(np.float64), values[:, -2].astype(np.float64))
+
+
+def left_out_predictions(
+    posterior: RidgePosterior, space: FeatureSpace, X: Any, Y: Array, weight: FloatArray
+) -> Folded:
+    """Predict each of the rows by all others, of which the posterior is."""
+    every = fold_predictions(posterior, space, X, np.arange(len(Y)))
+    kept = 1 - np.minimum(weight * every.leverage, MOST_LEVERAGE)
+    mean = Y - (Y - every.mean) / kept[:, None]
+    return Folded(every.rows, mean, every.leverage / kept)
+
+
+def calibrate_features(
+    posterior: RidgePosterior,
+    space: FeatureSpace,
+    X: Any,
+    Y: Array,
+    weight: FloatArray,
+    folded: Folded,
+) -> Calibration:
+    """Calibrate a model by predictions from other rows.
+
+    Parameters
+    ----------
+    posterior : RidgePosterior
+        Of all rows.
+    space : FeatureSpace
+    X, Y, weight
+        The rows, targets [s, t] and weights of the predictions.
+    folded : Folded
+    """
+    norms = np.linalg.norm(posterior.factor[:, -DIRECTIONS:], axis=0)
+    basis = posterior.factor[:, -DIRECTIONS:] / np.where(norms > 0, norms, 1.0)
+
+    def columns(Z: Array) -> Array:
+        return np.column_stack([np.square(Z).sum(axis=1), Z @ basis.astype(Z.dtype)])
+
+    values = space.map(X, columns).astype(np.float64)
+    missing = np.asarray(space.residual_variance(X, values[:, 0]))
+    variance = posterior.variance(folded.leverage, missing) + posterior.noise
+    tiny = np.finfo(float).tiny
+    found = OutOfFold(Y - folded.mean, np.sqrt(np.maximum(variance, tiny)), weight)
+    directions = values[:, 1:]
+    coef, log_variance = ridge_variance(found, directions, folded.folds)
+    if coef is None:
+        return Calibration.of(found)
+    offset = -np.average(directions, axis=0, weights=weight) @ coef
+    varying = RidgeVariance(
+        basis @ coef, offset, log_variance.min(axis=0), log_variance.max(axis=0)
+    )
+    return Calibration.of(found, varying, log_variance)
+
+
+def _predicted(posterior: RidgePosterior, space: FeatureSpace, X: Any) -> Array:
+    """Means, leverages and squares of the features, side by side."""
+
+    def columns(Z: Array) -> Array:
+        leverage = np.square(posterior.whitened(Z)).sum(axis=1) + posterior.constant
+        return np.column_stack([posterior.mean(Z), leverage, np.square(Z).sum(axis=1)])
+
+    return space.map(X, columns)
