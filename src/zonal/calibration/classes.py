@@ -59,7 +59,9 @@ class ClassCalibration:
 
         found = minimize(loss, START, method="Nelder-Mead", bounds=BOUNDS, options={"xatol": 1e-3})
         power, softness = np.exp(found.x)
-        plain = cls(float(power), float(softness), 1 / (1 + len(values)), ())
+        # Weights are counts; where they add up to less than the rows, only their ratios count.
+        n_rows = max(float(weight.sum()), float(np.count_nonzero(weight)))
+        plain = cls(float(power), float(softness), 1 / (1 + n_rows), ())
         chances = plain.probabilities(values)
         own = tuple(
             ScoreQuantiles.of(chances[labels == c, c, None], weight[labels == c])

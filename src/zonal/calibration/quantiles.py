@@ -40,7 +40,8 @@ class ScoreQuantiles:
         order = np.argsort(scores, axis=0, kind="stable")
         shares = np.ones(len(scores)) if weight is None else np.asarray(weight, np.float64)
         # Weights are counts; where they add up to less than the rows, only their ratios count.
-        shares = shares * max(1.0, len(scores) / max(shares.sum(), np.finfo(float).tiny))
+        n_counting = int(np.count_nonzero(shares))
+        shares = shares * max(1.0, n_counting / max(shares.sum(), np.finfo(float).tiny))
         return cls(np.take_along_axis(scores, order, axis=0), np.cumsum(shares[order], axis=0))
 
     def at(self, levels: npt.ArrayLike) -> FloatArray:

@@ -121,7 +121,9 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         -------
         self
         """
-        return self._fit_grouped(X, y, sample_weight, checkpoint, groups)
+        self._fit_grouped(X, y, sample_weight, checkpoint, groups)
+        self.calibration_  # noqa: B018  # found now, so that predictions leave the model as it is
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data.

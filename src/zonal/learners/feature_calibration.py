@@ -57,11 +57,23 @@ def fold_predictions(
 def left_out_predictions(
     posterior: RidgePosterior, space: FeatureSpace, X: Any, Y: Array, weight: FloatArray
 ) -> Folded:
-    """Predict each of the rows by all others, of which the posterior is."""
+    """Predict each of the rows by all others, of which the posterior is.
+
+    Copies of a row are left out together, as a row that has their weight is.
+    """
     every = fold_predictions(posterior, space, X, np.arange(len(Y)))
-    kept = 1 - np.minimum(weight * every.leverage, MOST_LEVERAGE)
+    copies = _copies(np.column_stack([every.leverage, every.mean, Y]))
+    together = np.bincount(copies, weight)[copies]
+    kept = 1 - np.minimum(together * every.leverage, MOST_LEVERAGE)
     mean = Y - (Y - every.mean) / kept[:, None]
     return Folded(every.rows, mean, every.leverage / kept)
+
+
+def _copies(values: FloatArray) -> npt.NDArray[np.intp]:
+    """Number the groups of rows that agree in all values, to ten digits of each column."""
+    size = np.abs(values).max(axis=0)
+    digits = np.round(values / np.where(size > 0, size, 1.0), 10)
+    return np.asarray(np.unique(digits, axis=0, return_inverse=True)[1]).ravel()
 
 
 def calibrate_features(
