@@ -33,6 +33,9 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     `residual_variance` and `sent_state`.
     """
 
+    #: Whether it can be fitted many times over, as a search for a width does.
+    quick = True
+
     #: Whether several threads may transform rows at once.
     thread_safe: bool = True
 

@@ -254,6 +254,8 @@ def _measure(
 ) -> Measurement:
     """Find the smallest width that is good enough for every seed: double, then a step back."""
     name = feature_map.__name__
+    if not feature_map.quick:
+        return Measurement(name, None, "not measured: it is slow to fit")
     matrix = np.asarray(kernel(sample), dtype=np.float64)
     random = "random_state" in inspect.signature(feature_map).parameters
     options = [{"random_state": seed} for seed in seeds] if random else [{}]

@@ -93,6 +93,8 @@ class AdaptiveSketchFeatures(TaylorFeatures):
     (300, 512)
     """
 
+    quick = False
+
     def __init__(
         self,
         kernel: Any = "gaussian",
