@@ -146,7 +146,7 @@ def test_clusters_of_a_stream_are_a_fixed_point():
         (lambda: zonal.KernelRidge().fit(iter([(X, y, y, y)])), ValueError, "4 parts"),
         (lambda: zonal.KernelKMeans().fit(iter([X])), ValueError, "partial_fit"),
         (lambda: zonal.KernelRidge(cv=[(0, 1)]).fit(iter([(X, y)])), ValueError, "row numbers"),
-        (lambda: zonal.GaussianProcess().fit(iter([(X, y, WEIGHT)])), ValueError, "no sample w"),
+        (lambda: zonal.KernelCCA().fit(iter([(X, X, WEIGHT)])), ValueError, "no sample w"),
         (lambda: zonal.KernelRidge().fit(iter([(X, y, 0 * y)])), ValueError, "are zero"),
     ],
 )

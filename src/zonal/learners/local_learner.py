@@ -8,6 +8,7 @@ them, the parameters by evidence included, is found when they are all there.
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -215,7 +216,7 @@ class LocalLearner(MomentLearner):
         """The rows that were kept beside the moments, to calibrate by."""
         if isinstance(self._sums_, SampledSums):
             return self._sums_.rows
-        raise ValueError(
+        raise NotFittedError(  # a ValueError and an AttributeError: hasattr must work
             "Calibration needs a sample of the rows, which this copy of the model, or the version "
             "that fitted it, did not keep: use the model that was fitted, or fit it again."
         )
