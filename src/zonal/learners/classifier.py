@@ -20,6 +20,9 @@ from .targets import check_labels
 
 __all__ = ["KernelRidgeClassifier"]
 
+# With more classes calibration takes memory, and waits until probabilities are asked for.
+FEW_CLASSES = 50
+
 
 class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     r"""Classification by kernel ridge regression on the class indicators.
@@ -122,7 +125,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         self
         """
         self._fit_grouped(X, y, sample_weight, checkpoint, groups)
-        self.calibration_  # noqa: B018  # found now, so that predictions leave the model as it is
+        if len(self.classes_) <= FEW_CLASSES:
+            self.calibration_  # noqa: B018  # now, so that predictions leave the model as it is
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
