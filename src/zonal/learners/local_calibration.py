@@ -16,7 +16,6 @@ from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
 from ..kriging.joint import Features, fit_joint, no_features
 from ..kriging.locations import Locations
-from ..kriging.process import LocalProcess
 from ..selection.trials import FIT_NEIGHBORS, JUDGED_ROWS, ROWS_A_COLUMN
 from .local_solution import LocalSolution, Observations
 
@@ -114,7 +113,7 @@ def _by_leaving_out(
     part = found.rows(held)
     rows = process.rows[observed.places[held]]
     variance, log_variance = local_variance(
-        [(field, np.arange(len(held)))], field, rows, part, process.kernel, process.n_neighbors
+        [(field, np.arange(len(held)))], field, rows, part, process.kernel, process.n_near
     )
     if variance is None:
         return Calibration.of(found)
@@ -149,9 +148,7 @@ def _errors(solution: LocalSolution, known: npt.NDArray[np.int32]) -> ErrorField
     """Return errors at (some of) the known rows, each from the other known ones."""
     joint = solution.joint
     whole = joint.process
-    process = LocalProcess(
-        whole.rows[known], whole.weight[known], whole.kernel, whole.noise, whole.n_neighbors
-    )
+    process = whole.observed_at(whole.rows[known], whole.weight[known])
     few = np.arange(min(len(known), FIELD_ROWS), dtype=np.int32)
     neighbors, weights, variance = process.held_out(few)
     residual = joint.residual[known]
@@ -187,7 +184,7 @@ def _by_splits(solution: LocalSolution, observed: Observations, features: Featur
         return Calibration.of(found)
     rows = process.rows[observed.places[np.concatenate(chosen)]]
     variance, log_variance = local_variance(
-        fields, everything, rows, found, process.kernel, process.n_neighbors
+        fields, everything, rows, found, process.kernel, process.n_near
     )
     return Calibration.of(found, variance, log_variance)
 
@@ -210,7 +207,7 @@ def _predicted(
     locations = Locations(
         rows, targets, process.weight[train], np.zeros_like(targets), np.arange(len(train))
     )
-    local = LocalProcess(rows, locations.weight, process.kernel, process.noise, process.n_neighbors)
+    local = process.observed_at(rows, locations.weight)
     n_judged = min(len(train), max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns))
     fitted = fit_joint(
         locations,

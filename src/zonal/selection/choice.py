@@ -32,12 +32,14 @@ HOPELESS = 0.7
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
+# Both for gaps, where the density of rows counts less, so that narrow features tell more.
+GAP_AHEAD = 0.9
 # Features of a shorter range are not tried beside a local part if this factor is lost with longer.
 HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
-# Neighbours that are tried for predictions into gaps.
-GAP_NEIGHBORS = 64
+# Neighbours for predictions into gaps, and how many of them are far.
+GAP_NEIGHBORS, FAR_NEIGHBORS = 64, 32
 
 
 class LocalOptions(NamedTuple):
@@ -72,7 +74,8 @@ class Model(NamedTuple):
         The steps before the feature map, whose rows the local part sees; None: rows as they are.
     local : Found or None
         The parameters of the local part.
-    n_neighbors : int
+    n_neighbors, n_far : int
+        Neighbours in predictions, and how many of them are far.
     records : list of dict
         What was tried, in this order.
     """
@@ -81,6 +84,7 @@ class Model(NamedTuple):
     columns: Pipeline | None
     local: Found | None
     n_neighbors: int
+    n_far: int
     records: list[dict[str, Any]]
 
 
@@ -93,7 +97,6 @@ class _Contender:
     features: Any = None
     name: str = "none"
     candidate: Candidate | None = None
-    n_neighbors: int | None = None
 
 
 def select_model(
@@ -157,19 +160,27 @@ class _Chooser:
     ) -> None:
         self.local, self.seed, self.verbose = local, seed, verbose
         self.n_components, self.gaps = n_components, splits is not None
+        self.n_neighbors, self.n_far = local.n_neighbors, 0
+        if splits is not None:
+            if not local.required:
+                self.n_neighbors, self.n_far = GAP_NEIGHBORS, FAR_NEIGHBORS
+            # Rows of neither part would tell what is in the gap.
+            pilot = pilot[np.isin(pilot, np.concatenate([splits[0].train, splits[0].test]))]
         self.y = _safe_indexing(y, pilot)
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
         self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
-        held_out = None if splits is None else np.isin(pilot, splits[0].queries)
+        held_out = None if splits is None else np.isin(pilot, splits[0].test)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
         self.search = Search(whole, sphere, n_components, seed, verbose)
         if splits is None:
             queries = pilot[whole.folds == 2][:MAX_QUERIES]
-            splits = [Split(np.setdiff1d(np.arange(len(targets)), queries), queries)]
+            train = np.setdiff1d(np.arange(len(targets)), queries)
+            splits = [Split(train, queries, queries)]
         everything = np.asarray(X if self.step is None else self.step.transform(X))
-        self.trials = Trials(everything, unit, weights, splits, local.n_neighbors)
+        self.trials = Trials(everything, unit, weights, splits, self.n_neighbors)
+        self.trials.n_far = self.n_far
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
 
@@ -179,14 +190,15 @@ class _Chooser:
         first = search.first_round()
         alone = self._alone(self.trials, None)
         locals_, scouts, metric = [alone], [], None
-        if self.local.required or self._of_mean(alone) > FAR_AHEAD * search.of_mean(first[0][1], 2):
+        far_ahead, hopeless = (GAP_AHEAD, GAP_AHEAD) if self.gaps else (FAR_AHEAD, HOPELESS)
+        if self.local.required or self._of_mean(alone) > far_ahead * search.of_mean(first[0][1], 2):
             scouts = search.second_round(first)
             metric = search.learn_metric(self.y)
         if metric is not None:
             locals_.append(self._alone(self.trials.mapped(metric), metric, alone.trial.found))
         best_local = min(locals_, key=_error)
         features = None
-        far = scouts and self._of_mean(best_local) <= HOPELESS * search.of_mean(scouts[0][1])
+        far = scouts and self._of_mean(best_local) <= hopeless * search.of_mean(scouts[0][1])
         if scouts and not far and not self.local.required:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
@@ -256,24 +268,7 @@ class _Chooser:
         for other in contenders[1:]:
             if preferred(best.trial, other.trial):
                 best = other
-        return self._with_neighbors(best) if self.gaps else best
-
-    def _with_neighbors(self, best: _Contender) -> _Contender:
-        """Try more neighbours for predictions into gaps."""
-        found = best.trial.found
-        if found is None or self.local.n_neighbors >= GAP_NEIGHBORS:
-            return best
-        trials = self.trials.mapped(best.metric)
-        options: dict[str, Any] = {"n_neighbors": GAP_NEIGHBORS}
-        if best.features is not None:
-            options["features"] = best.features.transform
-            options["n_columns"] = len(best.features.get_feature_names_out())
-        more = Trial(trials.losses(found, **options), 0.0, found)
-        if not preferred(best.trial, more):
-            return best
-        return _Contender(
-            more, best.metric, best.features, best.name, best.candidate, GAP_NEIGHBORS
-        )
+        return best
 
     def _build(self, best: _Contender) -> Model:
         steps: list[tuple[str, Any]] = [] if self.step is None else [("scale", self.step)]
@@ -284,8 +279,8 @@ class _Chooser:
         if best.features is not None:
             features = Pipeline([*steps, ("features", best.features)])
         self._mark(best)
-        n_neighbors = best.n_neighbors or self.local.n_neighbors
-        return Model(features, columns, best.trial.found, n_neighbors, self.search.records)
+        found, records = best.trial.found, self.search.records
+        return Model(features, columns, found, self.n_neighbors, self.n_far, records)
 
     def _record(self, contender: _Contender) -> None:
         """Note a trial of the last round in the table of what was tried."""
