@@ -25,7 +25,15 @@ from .neighbors import Indices
 from .process import LocalProcess
 from .whitening import Block, Whitening
 
-__all__ = ["Features", "Joint", "fit_joint", "no_features", "whitened_gram"]
+__all__ = [
+    "Features",
+    "Joint",
+    "explained",
+    "fit_joint",
+    "fit_marginal",
+    "no_features",
+    "whitened_gram",
+]
 
 #: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
@@ -147,7 +155,20 @@ def whitened_gram(
     return gram
 
 
-def fit_joint(
+def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
+    """Return zᵀβ at rows, block by block: [n, t]."""
+    found = np.zeros((len(rows), coef.shape[1]))
+
+    def explain(part: slice) -> None:
+        found[part] = np.asarray(features(rows[part])) @ coef
+
+    slices = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
+    for _ in ordered_map(explain, slices if len(coef) else []):
+        pass
+    return found
+
+
+def fit_marginal(
     locations: Locations,
     process: LocalProcess,
     features: Features = no_features,
@@ -155,7 +176,7 @@ def fit_joint(
     *,
     n_neighbors: int | None = None,
     judged: Indices | None = None,
-) -> Joint:
+) -> Marginal:
     """Solve for β, μ and σ², given the parameters.
 
     Parameters
@@ -181,13 +202,21 @@ def fit_joint(
         whitening.variance, locations.weight[rows], locations.within[rows], process.noise
     )
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
-    found = found.times(len(locations) / len(rows))
-    residual = locations.targets - found.mean
+    return found.times(len(locations) / len(rows))
 
-    def explain(part: slice) -> None:
-        residual[part] -= np.asarray(features(locations.rows[part])) @ found.coef
 
-    slices = [slice(start, start + BLOCK) for start in range(0, len(residual), BLOCK)]
-    for _ in ordered_map(explain, slices if len(found.coef) else []):
-        pass
+def fit_joint(
+    locations: Locations,
+    process: LocalProcess,
+    features: Features = no_features,
+    ratio: float = 1.0,
+    *,
+    n_neighbors: int | None = None,
+    judged: Indices | None = None,
+) -> Joint:
+    """Fit the joint model; the parameters are those of `fit_marginal`."""
+    found = fit_marginal(
+        locations, process, features, ratio, n_neighbors=n_neighbors, judged=judged
+    )
+    residual = locations.targets - found.mean - explained(features, locations.rows, found.coef)
     return Joint(process, found, residual)
