@@ -30,7 +30,6 @@ __all__ = [
     "Joint",
     "explained",
     "fit_joint",
-    "fit_marginal",
     "no_features",
     "whitened_gram",
 ]
@@ -168,7 +167,7 @@ def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
     return found
 
 
-def fit_marginal(
+def fit_joint(
     locations: Locations,
     process: LocalProcess,
     features: Features = no_features,
@@ -176,7 +175,7 @@ def fit_marginal(
     *,
     n_neighbors: int | None = None,
     judged: Indices | None = None,
-) -> Marginal:
+) -> Joint:
     """Solve for β, μ and σ², given the parameters.
 
     Parameters
@@ -202,21 +201,6 @@ def fit_marginal(
         whitening.variance, locations.weight[rows], locations.within[rows], process.noise
     )
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
-    return found.times(len(locations) / len(rows))
-
-
-def fit_joint(
-    locations: Locations,
-    process: LocalProcess,
-    features: Features = no_features,
-    ratio: float = 1.0,
-    *,
-    n_neighbors: int | None = None,
-    judged: Indices | None = None,
-) -> Joint:
-    """Fit the joint model; the parameters are those of `fit_marginal`."""
-    found = fit_marginal(
-        locations, process, features, ratio, n_neighbors=n_neighbors, judged=judged
-    )
+    found = found.times(len(locations) / len(rows))
     residual = locations.targets - found.mean - explained(features, locations.rows, found.coef)
     return Joint(process, found, residual)

@@ -17,12 +17,11 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
-from ..kriging.joint import Features, Joint, explained, fit_marginal, no_features
-from ..kriging.locations import Locations
+from ..kriging.joint import Features, explained, no_features
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.process import LocalProcess
-from ..selection.trials import FIT_NEIGHBORS, JUDGED_ROWS, MEAN_ROWS, ROWS_A_COLUMN
 from .local_solution import LocalSolution, Observations
+from .split_fits import SplitFits, part_of
 
 __all__ = ["calibrate_local", "unseen_local"]
 
@@ -119,7 +118,7 @@ def _by_leaving_out(
     if len(held) < LEAST_ROWS or repeated:
         return Calibration.of(found)
     # The rows whose scores count must tell nothing about how the noise varies.
-    known = _some(process, np.arange(n_rows - n_held))
+    known = part_of(process, np.arange(n_rows - n_held))
     few = np.arange(min(n_rows - n_held, FIELD_ROWS), dtype=np.int32)
     errors = _errors(known, solution.joint.residual, solution.joint.found.scale, few)
     field = ErrorField(known.rows[few], log_squares(errors))
@@ -157,12 +156,6 @@ def _left_out(solution: LocalSolution, observed: Observations, features: Feature
     return OutOfFold(error / (1 - leverage), std, observed.weight)
 
 
-def _some(process: LocalProcess, known: npt.NDArray[np.intp]) -> LocalProcess:
-    """Return the process of which fewer rows are known."""
-    rows, weight = process.rows[known], process.weight[known]
-    return LocalProcess(rows, weight, process.kernel, process.noise, process.n_neighbors)
-
-
 def _errors(
     process: LocalProcess, residual: FloatArray, scale: FloatArray, rows: Indices
 ) -> FloatArray:
@@ -184,40 +177,17 @@ class _Part:
 
 def _parts(solution: LocalSolution, observed: Observations, features: Features) -> Iterator[_Part]:
     """Predict the test rows of each split from its training places."""
-    joint = solution.joint
-    known = explained(features, joint.process.rows, joint.found.coef)
-    targets = joint.residual + joint.found.mean + known
+    whole, scale = solution.joint.process, solution.joint.found.scale
+    fits = SplitFits(solution.joint, features, solution.found.ratio)
     for train, test in observed.parts():
-        process, places = _some(joint.process, train), observed.places[test]
-        queries, own = joint.process.rows[places], observed.weight[test]
-        fitted = _fitted(process, targets[train], features, solution.found.ratio, queries)
-        mean, std = fitted.predict(queries, features, return_std=True)
+        places, own = observed.places[test], observed.weight[test]
+        fitted = fits.without(train, whole.rows[places])
+        mean, std = fitted.predict(whole.rows[places], features, return_std=True)
         assert std is not None
-        latent = std**2 / fitted.found.scale + process.noise / own[:, None]
-        residual = targets[places] + observed.deviation[test] - mean
-        found = OutOfFold(residual, np.sqrt(latent * joint.found.scale), own)
-        yield _Part(train, test, process, found)
-
-
-def _fitted(
-    process: LocalProcess, targets: FloatArray, features: Features, ratio: float, queries: Array
-) -> Joint:
-    """Fit to targets [n, t], with parameters that stay; residuals are found near queries only."""
-    n_rows, n_columns = len(targets), features(process.rows[:1]).shape[1]
-    most = max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns) if n_columns else MEAN_ROWS
-    found = fit_marginal(
-        Locations(process.rows, targets, process.weight, np.zeros_like(targets), np.arange(n_rows)),
-        process,
-        features,
-        ratio,
-        n_neighbors=FIT_NEIGHBORS,
-        judged=np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int32),
-    )
-    near = np.unique(process.near(queries))
-    residual = np.zeros_like(targets)
-    residual[near] = targets[near] - found.mean
-    residual[near] -= explained(features, process.rows[near], found.coef)
-    return Joint(process, found, residual)
+        latent = std**2 / fitted.found.scale + whole.noise / own[:, None]
+        residual = fits.targets[places] + observed.deviation[test] - mean
+        found = OutOfFold(residual, np.sqrt(latent * scale), own)
+        yield _Part(train, test, fitted.process, found)
 
 
 def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Part]) -> Calibration:

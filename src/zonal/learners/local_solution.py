@@ -17,7 +17,7 @@ from ..kriging.search import Found, find_parameters
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 
-__all__ = ["LocalGradient", "LocalSolution", "Observations", "solve_local"]
+__all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
 # Numbers of features in the sample that finds the parameters, and its most rows.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
