@@ -26,7 +26,7 @@ from .split_fits import SplitFits, part_of
 __all__ = ["calibrate_local", "unseen_local"]
 
 # Errors at so many rows, each from so many others, tell how the noise varies.
-FIELD_ROWS, FIELD_NEIGHBORS = 50_000, 16
+FIELD_ROWS, FIELD_NEIGHBORS = 50_000, 32
 # Fewer rows than this in the calibration cannot tell it.
 LEAST_ROWS = 100
 # Nor can more rows than this at each place.
@@ -160,7 +160,8 @@ def _errors(
     process: LocalProcess, residual: FloatArray, scale: FloatArray, rows: Indices
 ) -> FloatArray:
     """Return errors at some rows of a process, from others near them, over their deviations."""
-    neighbors, weights, variance = process.held_out(rows, n_neighbors=FIELD_NEIGHBORS)
+    most = min(FIELD_NEIGHBORS, process.n_neighbors)
+    neighbors, weights, variance = process.held_out(rows, n_neighbors=most)
     error = residual[rows] - np.einsum("ij,ijt->it", weights, residual[neighbors])
     return np.asarray(error / np.sqrt((variance + process.nugget[rows])[:, None] * scale))
 
