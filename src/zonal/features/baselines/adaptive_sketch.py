@@ -22,6 +22,8 @@ __all__ = ["AdaptiveSketchFeatures"]
 # Rows that leverage scores are found from, random vectors that they are found with, and columns
 # of the sketches of powers.
 ROWS, PROBES, SKETCH = 2000, 8, 16
+# Draws for each column, at most, where tuples repeat.
+MOST = 16
 
 
 class AdaptiveSketchFeatures(TaylorFeatures):
@@ -127,9 +129,12 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         sampler = TupleSampler(rows, int(series.degrees.max()), SKETCH, rng)
         self.lam_ = math.inf
         Z: FloatArray | None = None
+        n_draws = int(self.n_components)
         for _ in range(int(self.n_rounds)):
             probes = self._probes(Z, len(chosen), rng)
-            self._draw(sampler, probes, heights, rng)
+            n_found = self._draw(sampler, probes, heights, n_draws, rng)
+            # The next round may draw as often as it takes to fill the columns: tuples repeat.
+            n_draws = min(n_draws * int(self.n_components) // n_found, MOST * self.n_components)
             Z = np.empty((len(chosen), int(self._counts.sum())))
             self._unit_features(np.float64)(rows, Z)
             Z *= np.repeat(heights * np.exp(self._log_scales), self._counts, axis=1)
@@ -160,29 +165,60 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         sampler: TupleSampler,
         probes: FloatArray,
         heights: FloatArray,
+        n_draws: int,
         rng: np.random.Generator,
-    ) -> None:
-        """Draw tuples of all pieces, by their masses; tuples drawn twice share a column."""
+    ) -> int:
+        """Draw tuples of all pieces, by their masses, and return how many columns they need.
+
+        A tuple counts once, however often it is drawn, over the probability that it is drawn at
+        all (Horvitz and Thompson): tuples that are sure to be drawn are exact.
+        """
         degrees = self.series_.degrees.tolist()
         weighted = [probes * height[:, None] for height in heights.T]
         masses = np.array([sampler.mass(H, q) for H, q in zip(weighted, degrees, strict=True)])
         share = 0.9 * masses / masses.sum() + 0.1 / len(masses)
         share /= share.sum()
-        size = int(self.n_components)
-        counts = rng.multinomial(size, share)
-        self.tuples_, self._factors = [], []
+        counts = rng.multinomial(n_draws, share)
+        found = []
         for H, degree, count, p in zip(weighted, degrees, counts, share, strict=True):
             tuples, log_p = sampler.draw(H, degree, int(count))
-            tuples.sort(axis=1)
-            # An inner product adds up 1/(D p) over the draws.
-            squares = np.exp(-log_p - math.log(size * p))
-            distinct, which = np.unique(tuples, axis=0, return_inverse=True)
-            total = np.bincount(which.ravel(), squares, minlength=len(distinct))
-            self.tuples_.append(distinct)
-            self._factors.append(np.sqrt(total[: len(distinct)]))
-        # What is left of D are columns of zeros, of the last piece.
+            drawn, first = np.unique(tuples, axis=0, return_index=True)
+            with np.errstate(divide="ignore"):  # a tuple that is the only one
+                missed = n_draws * np.log1p(-np.minimum(p * np.exp(log_p[first]), 1.0))
+            # Orders of the same columns share a feature.
+            drawn.sort(axis=1)
+            distinct, which = np.unique(drawn, axis=0, return_inverse=True)
+            squares = np.bincount(which.ravel(), -1 / np.expm1(missed), minlength=len(distinct))
+            found.append((distinct, np.asarray(squares[: len(distinct)], np.float64)))
+        self._keep(found, rng)
+        return sum(len(distinct) for distinct, _ in found)
+
+    def _keep(
+        self, found: list[tuple[npt.NDArray[np.intp], FloatArray]], rng: np.random.Generator
+    ) -> None:
+        """Fit tuples and their squared factors into D columns.
+
+        Too many: the most likely stay, and of the others a random part, with larger factors. Too
+        few: columns of zeros, of the last piece.
+        """
+        size = int(self.n_components)
+        squares = np.concatenate([part for _, part in found])
+        order = np.argsort(squares, kind="stable")
+        if len(squares) > size:
+            rest = order[size // 2 :]
+            kept = rng.choice(rest, size - size // 2, replace=False)
+            squares[kept] *= len(rest) / len(kept)
+            squares[np.setdiff1d(rest, kept)] = 0
+        self.tuples_, self._factors = [], []
+        for distinct, part in zip(
+            (distinct for distinct, _ in found),
+            np.split(squares, np.cumsum([len(part) for _, part in found])[:-1]),
+            strict=True,
+        ):
+            self.tuples_.append(distinct[part > 0])
+            self._factors.append(np.sqrt(part[part > 0]))
         missing = size - sum(map(len, self.tuples_))
-        blank = np.zeros((missing, degrees[-1]), np.intp)
+        blank = np.zeros((missing, self.tuples_[-1].shape[1]), np.intp)
         self.tuples_[-1] = np.concatenate([self.tuples_[-1], blank])
         self._factors[-1] = np.concatenate([self._factors[-1], np.zeros(missing)])
         self._counts = np.array([len(part) for part in self.tuples_])
