@@ -58,12 +58,12 @@ def peers(sizes: tuple[int, ...] = (10_000, 20_000)) -> None:
     (RESULTS / "exact_peers.md").write_text(text + table(rows, header) + "\n")
 
 
-def all_rows(name: str, methods: list[str]) -> None:
+def all_rows(name: str, kernels: list[str], methods: list[str]) -> None:
     """One dataset with all its rows."""
     X, y = rows_of(name)
     known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     entry = known.setdefault(name, {"rows": len(X) - len(X) // 10, "lines": {}})
-    for line in lines(Task(X, y), methods):
+    for line in lines(Task(X, y), kernels, methods):
         entry["lines"][f"{line[0]}, {line[1]}"] = line
         print(name, *line, sep=" | ", flush=True)
         write(known)
@@ -88,10 +88,11 @@ def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="name")
+    parser.add_argument("--kernels", nargs="*", choices=KERNELS, default=list(KERNELS))
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
     asked = parser.parse_args()
     for name in asked.names:
-        peers() if name == "peers" else all_rows(name, asked.methods)
+        peers() if name == "peers" else all_rows(name, asked.kernels, asked.methods)
 
 
 main()

@@ -65,9 +65,10 @@ class Task:
         return f"{np.mean((found - y_test) ** 2):.5g}", wrong
 
 
-def lines(task: Task, methods: list[str]) -> Iterator[Line]:
+def lines(task: Task, kernels: list[str], methods: list[str]) -> Iterator[Line]:
     """Yield the line of every kernel and method."""
-    for name, kernel in KERNELS.items():
+    for name in kernels:
+        kernel = KERNELS[name]
         for method in methods:
             make = _exact if method == "exact" else _features
             model, note, (seconds, work) = make(task, kernel, method)
