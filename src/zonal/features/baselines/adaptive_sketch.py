@@ -34,10 +34,11 @@ class AdaptiveSketchFeatures(TaylorFeatures):
 
     .. math::
 
-        z_I(x) = \frac{1}{\sqrt{D\, p_I}} \sqrt{a_j}\, e^{-\beta\|x\|^2}\, x_{i_1} \cdots x_{i_j},
+        z_I(x) = \sqrt{\frac{a_j}{1 - (1 - p_I)^N}}\, e^{-\beta\|x\|^2}\, x_{i_1} \cdots x_{i_j},
         \qquad I = (i_1, \dots, i_j) \sim p, \qquad \mathbb{E}[Z Z^\top] = K,
 
-    with p close to the ridge leverage scores :math:`\phi_I^\top (K + \lambda)^{-1} \phi_I` of the
+    for the different tuples among N draws (over the chance to be drawn at all, so that likely
+    ones are exact), with p close to the ridge leverage scores :math:`\phi_I^\top (K + \lambda)^{-1} \phi_I` of the
     values φ_I at the rows. They come in rounds: first p is proportional to ‖φ_I‖²; the features
     of one round give (Z Zᵀ + λ)⁻¹ for the next, with a smaller λ. Tuples are drawn column
     after column with sketches of the powers that are left, so that no power is ever formed and
@@ -49,8 +50,8 @@ class AdaptiveSketchFeatures(TaylorFeatures):
     kernel : Kernel or str, default="gaussian"
         A kernel with a Taylor series in ⟨x, y⟩, as for `PolySketchFeatures`.
     n_components : int, default=1024
-        The number of tuples D. Those drawn several times share a column, and columns of zeros
-        follow.
+        The number of columns D. As many tuples are drawn as fill them, by what the round before
+        found; those that differ in their order share a column, and columns of zeros may follow.
     n_rounds : int, default=3
         Rounds of sampling.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
@@ -141,7 +142,7 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         return int(self._counts.sum())
 
     def _probes(self, Z: FloatArray | None, n_rows: int, rng: np.random.Generator) -> FloatArray:
-        """Return (Z Zᵀ + λ)^{-1/2} G for random vectors G, and half of them as they are at first.
+        """Return (Z Zᵀ/λ + 1)^{-1/2} G for random vectors G; G itself at first.
 
         λ is what a sample of D can serve, as for Nyström features: the mean of the eigenvalues
         beyond the first D/(4 log D).
@@ -149,15 +150,17 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         G = rng.standard_normal((n_rows, PROBES))
         if Z is None:
             return G
-        squares, basis = eigh(Z.T @ Z)
-        squares = np.maximum(squares[::-1], 0.0)
-        size = len(squares)
+        wide = Z.shape[1] > n_rows
+        squares, basis = eigh(Z @ Z.T if wide else Z.T @ Z)
+        squares = np.maximum(squares, 0.0)
+        size = Z.shape[1]
         k = math.ceil(size / (4 * math.log(size))) if size > 1 else 1
-        rest = max(squares[k:].sum(), 1e-12 * squares.sum(), np.finfo(float).tiny)
+        rest = max(np.sort(squares)[::-1][k:].sum(), 1e-12 * squares.sum(), np.finfo(float).tiny)
         self.lam_ = min(self.lam_, float(rest / k))
         growth = np.sqrt(1 + squares / self.lam_)
+        if wide:
+            return np.asarray(basis @ ((basis.T @ G) / growth[:, None]))
         weights = 1 / (self.lam_ * growth * (growth + 1))
-        basis = basis[:, ::-1]
         return np.asarray(G - Z @ (basis @ (weights[:, None] * (basis.T @ (Z.T @ G)))))
 
     def _draw(
