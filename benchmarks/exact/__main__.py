@@ -1,4 +1,4 @@
-"""python -m benchmarks.exact [peers] [centers] [protein] [magic]: writes benchmarks/results/exact*.md.
+"""python -m benchmarks.exact [peers] [centers] [protein] [magic]: writes results/exact*.md.
 
 What is found of all rows is kept in exact.json, so that methods can be run one by one.
 """
@@ -19,6 +19,23 @@ RESULTS = Path(__file__).parents[1] / "results"
 DATA = Path(__file__).parents[1] / "data"
 KEPT = RESULTS / "exact.json"
 NAMES = ("peers", "centers", "protein", "magic")
+PEERS_HEADER = (
+    "rows",
+    "method",
+    "work, s",
+    "MB",
+    "time ratio",
+    "memory ratio",
+    "difference",
+    "note",
+)
+PEERS_ABOUT = (
+    "# The exact solution beside its peers\n\n`OMP_NUM_THREADS=1 python -m benchmarks.exact peers` "
+    "(extra `bench`), one core. Protein, standardised, Gaussian kernel of bandwidth 2, alpha 0.1, "
+    "tol 1e-4, fit and 1,000 predictions. Work is seconds of the processor. Ratios are to "
+    "scikit-learn; the difference is the root mean square of predictions, relative. rlaopt gets "
+    "the whole matrix in float32, which is in its time."
+)
 HEADER = ("kernel", "method", "test MSE", "wrong, %", "fit, s", "work, s", "note")
 
 
@@ -48,15 +65,7 @@ def peers(sizes: tuple[int, ...] = (10_000, 20_000)) -> None:
             cells = f"{result.seconds:.2f}", f"{result.memory / 1e6:.0f}", *ratios, f"{gap:.1e}"
             rows.append((f"{n:,}", name, *cells, result.note))
             print(*rows[-1], sep=" | ", flush=True)
-    header = ("rows", "method", "s", "MB", "time ratio", "memory ratio", "difference", "note")
-    text = (
-        "# The exact solution beside its peers\n\n`python -m benchmarks.exact peers` (extra "
-        "`bench`), two cores. Protein, standardised, Gaussian kernel of bandwidth 2, alpha 0.1, "
-        "tol 1e-4, fit and 1,000 predictions. Ratios are to scikit-learn; the difference is the "
-        "root mean square of predictions, relative. rlaopt gets the whole matrix in float32, which "
-        "is in its time.\n\n"
-    )
-    (RESULTS / "exact_peers.md").write_text(text + table(rows, header) + "\n")
+        (RESULTS / "exact_peers.md").write_text(f"{PEERS_ABOUT}\n\n{table(rows, PEERS_HEADER)}\n")
 
 
 def a_million() -> None:

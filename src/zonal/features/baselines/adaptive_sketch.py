@@ -39,11 +39,11 @@ class AdaptiveSketchFeatures(TaylorFeatures):
 
     for the different tuples among N draws (over the chance to be drawn at all, so that likely
     ones are exact), with p close to the ridge leverage scores
-    :math:`\phi_I^\top (K + \lambda)^{-1} \phi_I` of the values φ_I at the rows. They come in rounds: first p is proportional to ‖φ_I‖²; the features
-    of one round give (Z Zᵀ + λ)⁻¹ for the next, with a smaller λ. Tuples are drawn column
-    after column with sketches of the powers that are left, so that no power is ever formed and
-    sparse rows stay sparse. The number of features needed grows with the statistical dimension
-    of the rows, whatever their number of columns.
+    :math:`\phi_I^\top (K + \lambda)^{-1} \phi_I` of the values φ_I at the rows. They come in
+    rounds: first p is proportional to ‖φ_I‖²; the features of one round give (Z Zᵀ + λ)⁻¹ for the
+    next, with a smaller λ. Tuples are drawn column after column with sketches of the powers that
+    are left, so that no power is ever formed and sparse rows stay sparse. The number of features
+    needed grows with the statistical dimension of the rows, whatever their number of columns.
 
     Parameters
     ----------
