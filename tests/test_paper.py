@@ -201,7 +201,7 @@ def test_quick_table2(quick):
         timed = dataset in ("co2", "climate")
         chosen = [row for row in rows if row["dataset"] == dataset]
         auto = dataset in table2.QUICK.auto
-        assert len(chosen) == (18 if timed else 16) + auto
+        assert len(chosen) == (17 if timed else 15) + auto
         assert all(len(row["mse"]) == len(row["seconds"]) == 2 for row in chosen)
 
     def mse(method, part="bandwidth 1", dataset="elevation"):

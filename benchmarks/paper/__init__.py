@@ -28,6 +28,7 @@ def main(
     quick: bool = False,
     out: str | PathLike[str] | None = None,
     methods: Sequence[str] = (),
+    n_seeds: int | None = None,
 ) -> list[Path]:
     """Run one experiment, or all, and write what it finds.
 
@@ -42,6 +43,8 @@ def main(
         must not replace full ones, a new temporary folder.
     methods : sequence of str, optional
         Run these methods of a table only, and merge their rows into the results that are there.
+    n_seeds : int, optional
+        Of table 2: run the first seeds only.
 
     Returns
     -------
@@ -61,6 +64,8 @@ def main(
         if methods:
             known = json.loads((Path(out) / f"{experiment}.json").read_text())["rows"]
             options = {"methods": list(methods), "known": known}
+        if n_seeds is not None:
+            options["n_seeds"] = n_seeds
         report = EXPERIMENTS[experiment](quick, **options)
         paths += report.write(experiment, Path(out))
         say(f"{experiment}: {time.perf_counter() - start:.0f} s, {paths[-2]}")
