@@ -191,6 +191,7 @@ class RidgeLearner(LocalLearner):
         groups = sums.moments
         total = Moments.merged(groups)
         grid = self._grid(total)
+        known: Iterable[Moments]
         if self._too_many(plan):
             results, known = self._split_by_split(source, plan, grid)
         else:
