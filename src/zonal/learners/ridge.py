@@ -13,6 +13,7 @@ from .._typing import Array, FloatArray
 from .._validation import is_sparse
 from ..features.columns import TableEncoder
 from ..features.columns.table.cells import is_frame, is_plain
+from ..features.columns.table.gaps import column_means, filled
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, check_split, cross_validate, summary
@@ -90,7 +91,10 @@ class RidgeLearner(LocalLearner):
                 raise ValueError(
                     f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder."
                 )
-            if not self._is_automatic() or is_plain(X):
+            if not self._is_automatic():
+                return
+            if is_plain(X):
+                self._means_ = column_means(X)
                 return
             encoder = TableEncoder()
         task = "classification" if is_classifier(self) else "regression"
@@ -99,6 +103,11 @@ class RidgeLearner(LocalLearner):
             encoder.set_params(task=task)
         self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers)
         self._table_ = X  # splitters may want its columns by name
+
+    def _valid_rows(self, X: Any, *, reset: bool) -> Any:
+        rows = super()._valid_rows(X, reset=reset)
+        fills = not reset and hasattr(self, "_means_") and is_frame(rows)
+        return filled(rows, self._means_) if fills else rows
 
     def _fit_grouped(self, X: Any, y: Any, weight: Any, checkpoint: Any, groups: Any) -> Self:
         """Fit to all rows; `cv` keeps groups together."""
