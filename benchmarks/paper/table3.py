@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 import zonal
 from zonal.rows import sample_rows
-from zonal.theory.operators import KernelRows
+from zonal.theory.kernel_rows import KernelRows
 
 from ..measure import table
 from .common import PUBLISHED_METHODS, Report, mean_and_deviation, say

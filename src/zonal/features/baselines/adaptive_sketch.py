@@ -13,7 +13,7 @@ from ..._validation import check_count, is_sparse
 from ...kernels.expansion.cut import average_taylor
 from ..training_sample import TrainingSample
 from .landmarks import distinct_rows
-from .polysketch import TOL
+from .sketched_powers import TOL
 from .taylor import TaylorFeatures, unit_rows, warn_if_cut
 from .tuple_sampling import TupleSampler
 
