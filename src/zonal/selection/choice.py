@@ -23,7 +23,7 @@ from .candidates import Candidate, scout_for
 from .pilot import Pilot
 from .search import Search
 from .structure import prepare
-from .trials import Split, Trial, Trials, preferred
+from .trials import Losses, Split, Trial, Trials, preferred
 
 __all__ = ["LocalOptions", "Model", "select_model"]
 
@@ -110,6 +110,7 @@ def select_model(
     n_components: int,
     local: LocalOptions,
     splits: list[Split] | None = None,
+    measure: Losses | None = None,
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
@@ -132,6 +133,9 @@ def select_model(
     local : LocalOptions
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
+    measure : callable, optional
+        What whole models are judged by, of predictions and targets in their own units; by default
+        squared errors, in units of the variance.
     scaled, seed, verbose
         As in `select_features`.
     """
@@ -139,6 +143,8 @@ def select_model(
         chooser = _Chooser(
             X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose
         )
+        if measure is not None:
+            chooser.judge_by(measure)
         return chooser.choose()
 
 
@@ -165,7 +171,8 @@ class _Chooser:
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
         self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
-        unit = targets / np.where(spread > 0, spread, 1.0)
+        self.unit = np.where(spread > 0, spread, 1.0)
+        unit = targets / self.unit
         held_out = None if splits is None else np.isin(pilot, splits[0].queries)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
         self.search = Search(whole, sphere, n_components, seed, verbose)
@@ -176,6 +183,11 @@ class _Chooser:
         self.trials = Trials(everything, unit, weights, splits, local.n_neighbors)
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
+
+    def judge_by(self, measure: Losses) -> None:
+        """Judge whole models by another measure, of predictions and targets in their own units."""
+        unit = self.unit
+        self.trials.measure = lambda found, truth: measure(found * unit, truth * unit)
 
     def choose(self) -> Model:
         """Run the trials and build what wins."""
@@ -255,10 +267,9 @@ class _Chooser:
         where a longer one does harm.
         """
         found = []
-        if features is not None and features.metric is local.metric:
-            if _error(features) < _error(local):
-                map_, name = features.features, features.name
-                found.append(self._joint(local, map_, name, features.candidate))
+        if features is not None and _same_columns_but_better(features, local):
+            map_, name = features.features, features.name
+            found.append(self._joint(local, map_, name, features.candidate))
         n_columns = self.trials.mapped(local.metric).rows.shape[1]
         name = scout_for(n_columns, LONG_COLUMNS, sparse=False)
         for width in LONG_WIDTHS:
@@ -352,6 +363,10 @@ class _Chooser:
 
 def _error(contender: _Contender) -> float:
     return contender.trial.error
+
+
+def _same_columns_but_better(features: _Contender, local: _Contender) -> bool:
+    return features.metric is local.metric and _error(features) < _error(local)
 
 
 def _words(found: Found) -> str:
