@@ -320,11 +320,11 @@ class LocalLearner(MomentLearner):
         """Return gradients of the predictions, the local part included: [n, t, d]."""
         return self._gradient_at(self._check_rows(X, reset=False), coef)
 
-    def _gradient_at(self, rows: Any, coef: FloatArray) -> Array:
-        """Return gradients at rows that are checked and encoded."""
+    def _gradient_at(self, rows: Any, coef: FloatArray, held_out: bool = False) -> Array:
+        """Return gradients at rows that are checked and encoded, or as if they were not known."""
         solution = self._solution
         if not isinstance(solution, LocalSolution):
             return self._space.gradient(rows, coef)
         before = [] if self._columns_ is None else FeatureSpace(self._columns_, 0).steps
         last = None if self.features_ is None else self._space.steps[-1]
-        return features_gradient([*before, LocalGradient(solution, last)], rows, coef)
+        return features_gradient([*before, LocalGradient(solution, last, held_out)], rows, coef)

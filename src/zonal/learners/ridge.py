@@ -336,14 +336,15 @@ class RidgeLearner(LocalLearner):
     def importances_(self) -> dict[str, float]:
         """Shares of the columns in what predictions depend on, the largest first; sum to one.
 
-        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula); the
-        columns that encode words or dates count together. On the scale of ``target_``, if any.
+        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula), which a
+        local part predicts from their neighbours, not from themselves; the columns that encode
+        words or dates count together. On the scale of ``target_``, if any.
         """
         if self._probes_ is None:
             raise AttributeError(
                 "Importances need rows of numbers: X was sparse, or a plain frame."
             )
-        gradients = self._gradient_at(self._probes_, self._solution.coef)
+        gradients = self._gradient_at(self._probes_, self._solution.coef, held_out=True)
         width = self._probes_.shape[1]
         if hasattr(self, "encoder_"):
             groups = self.encoder_.groups_
