@@ -86,10 +86,11 @@ class LocalProcess:
         """Return the neighbours of other points: [n_queries, m]."""
         return self._near(scaled(queries, self._length_scale))
 
-    def gradient(self, queries: Array, residual: FloatArray) -> FloatArray:
+    def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
 
-        The neighbours are held: where they change, the prediction has a small step.
+        The neighbours are held: where they change, the prediction has a small step. A query that is
+        `held_out` is not its own neighbour, if it is a row of the process.
         """
         if self._correlation is None:
             raise NotImplementedError(
@@ -97,15 +98,21 @@ class LocalProcess:
                 "Matern with ν = 1/2, 3/2 or 5/2, Gaussian, Laplacian or RationalQuadratic."
             )
         points = scaled(queries, self._length_scale)
-        neighbors = self._near(points)
+        neighbors = self._others(points) if held_out else self._near(points)
         slopes = compiled_slopes(
             self._correlation, self.points, self.nugget, points, neighbors, residual
         )
         return slopes / self._length_scale
 
-    def _near(self, points: FloatArray) -> Indices:
-        """The nearest rows of points in units of the length scales: [q, m]."""
-        m = min(self.n_neighbors, len(self.rows))
+    def _others(self, points: FloatArray) -> Indices:
+        """The nearest rows that are not the point itself: [q, m]."""
+        near = self._near(points, self.n_neighbors + 1)
+        itself = (self.points[near[:, 0]] == points).all(axis=1)
+        return np.ascontiguousarray(np.where(itself[:, None], near[:, 1:], near[:, :-1]))
+
+    def _near(self, points: FloatArray, n_neighbors: int | None = None) -> Indices:
+        """The nearest rows of points in units of the length scales, the nearest first: [q, m]."""
+        m = min(n_neighbors or self.n_neighbors, len(self.rows))
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
         neighbors[order] = self._index().query(points[order], m)

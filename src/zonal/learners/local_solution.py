@@ -184,15 +184,18 @@ class LocalGradient:
     solution : LocalSolution
     features : transformer or None
         The feature map of rows as the local part sees them.
+    held_out : bool
+        Whether rows of the fit are left out of their own neighbours.
     """
 
     solution: LocalSolution
     features: Any = None
+    held_out: bool = False
 
     def contract_gradient(self, rows: Array, coef: FloatArray) -> Array:
         """Gradients of t predictions at rows: [n, t, d]."""
         joint = self.solution.joint
-        own = joint.process.gradient(rows, joint.residual).astype(rows.dtype)
+        own = joint.process.gradient(rows, joint.residual, self.held_out).astype(rows.dtype)
         if self.features is None:
             return own
         return np.asarray(own + features_gradient([self.features], rows, coef))

@@ -15,6 +15,7 @@ from .._typing import Array, FloatArray
 from .._validation import is_sparse
 from ..features.columns import TableEncoder
 from ..features.columns.table.cells import is_frame, is_plain
+from ..features.columns.table.gaps import column_means, filled
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, check_split, cross_validate, summary
@@ -92,7 +93,10 @@ class RidgeLearner(LocalLearner):
                 raise ValueError(
                     f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder."
                 )
-            if not self._is_automatic() or is_plain(X):
+            if not self._is_automatic():
+                return
+            if is_plain(X):
+                self._means_ = column_means(X)
                 return
             encoder = TableEncoder()
         task = "classification" if is_classifier(self) else "regression"
@@ -101,6 +105,11 @@ class RidgeLearner(LocalLearner):
             encoder.set_params(task=task)
         self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers)
         self._table_ = X  # splitters may want its columns by name
+
+    def _valid_rows(self, X: Any, *, reset: bool) -> Any:
+        rows = super()._valid_rows(X, reset=reset)
+        fills = not reset and hasattr(self, "_means_") and is_frame(rows)
+        return filled(rows, self._means_) if fills else rows
 
     def _fit_grouped(self, X: Any, y: Any, weight: Any, checkpoint: Any, groups: Any) -> Self:
         """Fit to all rows; `cv` keeps groups together."""
@@ -351,14 +360,15 @@ class RidgeLearner(LocalLearner):
     def importances_(self) -> dict[str, float]:
         """Shares of the columns in what predictions depend on, the largest first; sum to one.
 
-        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula); the
-        columns that encode words or dates count together. On the scale of ``target_``, if any.
+        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula), which a
+        local part predicts from their neighbours, not from themselves; the columns that encode
+        words or dates count together. On the scale of ``target_``, if any.
         """
         if self._probes_ is None:
             raise AttributeError(
                 "Importances need rows of numbers: X was sparse, or a plain frame."
             )
-        gradients = self._gradient_at(self._probes_, self._solution.coef)
+        gradients = self._gradient_at(self._probes_, self._solution.coef, held_out=True)
         width = self._probes_.shape[1]
         if hasattr(self, "encoder_"):
             groups = self.encoder_.groups_
