@@ -8,9 +8,11 @@ from zonal.moments.held_out import HeldOut, least_error
 from zonal.moments.ridge import default_alphas
 from zonal.polynomials import uniform_sphere
 from zonal.selection.candidates import Candidate, Scales
+from zonal.selection.choice import LocalOptions, select_model
 from zonal.selection.pilot import Pilot
 from zonal.selection.structure import find_sphere, prepare
 from zonal.selection.table import Records
+from zonal.selection.trials import Split
 
 
 @pytest.fixture(scope="module")
@@ -230,3 +232,18 @@ def test_frames_of_unit_vectors_keep_their_names_off_the_map():
         model = zonal.KernelRidge(budget=64, random_state=0).fit(frame, X[:, 2])
         assert model.score(frame, X[:, 2]) > 0.999
     np.testing.assert_array_equal(model.features_[0].transform(frame), X)
+
+
+def test_candidates_see_no_row_of_the_gap_they_are_judged_on():
+    """Each cell has a value of its own, that nothing outside tells: no error is small."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0, 6, (450, 2))
+    cells = rows.astype(int) @ [6, 1]
+    y = rng.standard_normal(36)[cells]
+    test = np.flatnonzero(cells % 3 == 0)
+    split = Split(np.flatnonzero(cells % 3 != 0), test, test[::10])
+    found = select_model(
+        rows, y, y[:, None], None, np.arange(450), n_components=16, local=LocalOptions(),
+        splits=[split],
+    )  # fmt: skip
+    assert min(record["error"] for record in found.records) > 0.5 * y[test].var() / y.var()
