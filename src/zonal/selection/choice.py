@@ -171,18 +171,17 @@ class _Chooser:
         self.local, self.scaled, self.seed, self.verbose = local, scaled, seed, verbose
         self.n_components, self.gaps = n_components, splits is not None
         self.n_neighbors, self.n_far = local.n_neighbors, 0
+        held_out = None
         if splits is not None:
             if not local.required:
                 self.n_neighbors, self.n_far = GAP_NEIGHBORS, FAR_NEIGHBORS
-            # Rows of neither part would tell what is in the gap.
-            pilot = pilot[np.isin(pilot, np.concatenate([splits[0].train, splits[0].test]))]
+            pilot, held_out = splits[0].of_pilot(pilot)
         self.y = _safe_indexing(y, pilot)
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
         self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
         self.unit = np.where(spread > 0, spread, 1.0)
         unit = targets / self.unit
-        held_out = None if splits is None else np.isin(pilot, splits[0].test)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
         self.search = Search(whole, sphere, n_components, seed, verbose)
         if splits is None:

@@ -56,6 +56,17 @@ class Split(NamedTuple):
     test: npt.NDArray[np.intp]
     queries: npt.NDArray[np.intp]
 
+    def of_pilot(
+        self, pilot: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+        """Return the rows of a pilot that are in either part, and which of them are not known.
+
+        All rows of the test part are held out: beside the queries, they would tell what is in the
+        gap.
+        """
+        pilot = pilot[np.isin(pilot, np.concatenate([self.train, self.test]))]
+        return pilot, np.isin(pilot, self.test)
+
 
 def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -> list[Split]:
     """Return the splits of a splitter, with at most so many queries in all.
