@@ -22,6 +22,7 @@ MAPS = {
     "Fourier": zonal.FourierFeatures,
     "Maclaurin": zonal.MaclaurinFeatures,
     "PolySketch": zonal.PolySketchFeatures,
+    "TensorSketch": zonal.TensorSketchFeatures,
     "Adaptive Sketch": zonal.AdaptiveSketchFeatures,
     "Spherical": zonal.SphericalFeatures,
     "ReLU": zonal.ReLUFeatures,

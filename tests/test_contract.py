@@ -33,6 +33,8 @@ SIGNATURES = {
     "center='auto', random_state=None)",
     "PolySketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
     "base_sketch='auto', center='auto', random_state=None)",
+    "TensorSketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
+    "center='auto', random_state=None)",
     "AdaptiveSketchFeatures": "(kernel='gaussian', n_components=1024, *, n_rounds=3, "
     "center='auto', random_state=None)",
     "SphericalFeatures": "(kernel='polynomial', n_components=1024, *, orthogonal=True, "

@@ -4,16 +4,18 @@ One module for each: `figure1`, `table1`, `table2`, `table3`. Run them with
 ``python -m benchmarks.paper {figure1,table1,table2,table3,all} [--quick]``.
 """
 
+import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from . import figure1, table1, table2, table3
 from .common import RESULTS, Report, say
 
-EXPERIMENTS: dict[str, Callable[[bool], Report]] = {
+EXPERIMENTS: dict[str, Callable[..., Report]] = {
     "figure1": figure1.run,
     "table1": table1.run,
     "table2": table2.run,
@@ -22,7 +24,11 @@ EXPERIMENTS: dict[str, Callable[[bool], Report]] = {
 
 
 def main(
-    name: str = "all", quick: bool = False, out: str | PathLike[str] | None = None
+    name: str = "all",
+    quick: bool = False,
+    out: str | PathLike[str] | None = None,
+    methods: Sequence[str] = (),
+    n_seeds: int | None = None,
 ) -> list[Path]:
     """Run one experiment, or all, and write what it finds.
 
@@ -35,6 +41,10 @@ def main(
     out : path-like, optional
         The folder of the results: by default ``benchmarks/results``, and for quick runs, which
         must not replace full ones, a new temporary folder.
+    methods : sequence of str, optional
+        Run these methods of a table only, and merge their rows into the results that are there.
+    n_seeds : int, optional
+        Of table 2: run the first seeds only.
 
     Returns
     -------
@@ -43,12 +53,20 @@ def main(
     """
     if name != "all" and name not in EXPERIMENTS:
         raise ValueError(f"name={name!r} must be 'all' or one of {', '.join(EXPERIMENTS)}.")
+    if methods and not name.startswith("table"):
+        raise ValueError(f"methods={list(methods)} are for one table, not for name={name!r}.")
     if out is None:
         out = tempfile.mkdtemp(prefix="zonal-paper-") if quick else RESULTS
     paths = []
     for experiment in EXPERIMENTS if name == "all" else [name]:
         start = time.perf_counter()
-        report = EXPERIMENTS[experiment](quick)
+        options: dict[str, Any] = {}
+        if methods:
+            known = json.loads((Path(out) / f"{experiment}.json").read_text())["rows"]
+            options = {"methods": list(methods), "known": known}
+        if n_seeds is not None:
+            options["n_seeds"] = n_seeds
+        report = EXPERIMENTS[experiment](quick, **options)
         paths += report.write(experiment, Path(out))
         say(f"{experiment}: {time.perf_counter() - start:.0f} s, {paths[-2]}")
     return paths

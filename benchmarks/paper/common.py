@@ -28,6 +28,15 @@ PUBLISHED_METHODS: dict[str, Any] = {
     "PolySketch": zonal.PolySketchFeatures,
     "Gegenbauer": zonal.GegenbauerFeatures,
 }
+#: Systems that the paper names and does not run, for the same kernels.
+NAMED_METHODS: dict[str, Any] = {
+    "TensorSketch": zonal.TensorSketchFeatures,
+    "Adaptive Sketch": zonal.AdaptiveSketchFeatures,
+}
+#: Left out of quick runs.
+SLOW = "Adaptive Sketch"
+
+Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import zonal
 from zonal.theory.spectral import exact_error
 
 from ..measure import table
-from .common import Report, say
+from .common import NAMED_METHODS, SLOW, Report, Rows, say
 
 KERNEL = zonal.Gaussian(1.0)
 EPS = 0.5
@@ -34,6 +34,7 @@ METHODS: dict[str, Any] = {
     "Modified Fourier": zonal.ModifiedFourierFeatures,
     "Nyström": zonal.NystroemFeatures,
     "PolySketch": zonal.PolySketchFeatures,
+    **NAMED_METHODS,
     "Gegenbauer": zonal.GegenbauerFeatures,
     "Harmonic": zonal.HarmonicFeatures,
 }
@@ -63,17 +64,27 @@ BOUNDS: dict[str, tuple[str, Bound]] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """Rows, the dimensions, the two sweeps, and the seeds of the features."""
+    """Rows, the dimensions, the two sweeps, the seeds of the features, and the methods."""
 
     n: int
     dims: tuple[int, ...]
     ratios: tuple[float, ...]
     radii: tuple[float, ...]
     seeds: tuple[int, ...]
+    methods: tuple[str, ...]
 
 
-FULL = Setting(500, (2, 3, 4, 5, 6), (10.0, 100.0, 1e3, 1e4), (0.5, 1.0, 2.0, 3.0), (0, 1, 2))
-QUICK = Setting(150, (2, 3), (10.0, 100.0, 1e3), (0.5, 1.0, 2.0), (0,))
+FULL = Setting(
+    500, (2, 3, 4, 5, 6), (10.0, 100.0, 1e3, 1e4), (0.5, 1.0, 2.0, 3.0), (0, 1, 2), tuple(METHODS)
+)
+QUICK = Setting(
+    150,
+    (2, 3),
+    (10.0, 100.0, 1e3),
+    (0.5, 1.0, 2.0),
+    (0,),
+    tuple(name for name in METHODS if name != SLOW),
+)
 
 
 def ball(n: int, dim: int, radius: float) -> np.ndarray:
@@ -105,7 +116,7 @@ def smallest_width(reached: Callable[[int], bool], start: int = 4) -> int | None
 
 
 def measure(
-    dim: int, ratio: float, radius: float, n: int, seeds: tuple[int, ...]
+    dim: int, ratio: float, radius: float, n: int, seeds: tuple[int, ...], methods: list[str]
 ) -> dict[str, Any]:
     """The width that each method needs on one dataset, with the bounds beside it."""
     X = ball(n, dim, radius)
@@ -138,20 +149,23 @@ def measure(
         "s_λ": s_lam,
         # K + λ ⪯ (1 + ε)(ZZᵀ + λ) leaves no eigenvalue of K above ελ beyond the rank of Z.
         "least": int((values > EPS * lam).sum()),
-        "measured": {name: smallest_width(enough(name)) for name in METHODS},
+        "measured": {name: smallest_width(enough(name)) for name in methods},
         "stated": {name: bound(dim, radius, ratio, s_lam) for name, (_, bound) in BOUNDS.items()},
     }
 
 
-def run(quick: bool = False) -> Report:
-    """Both sweeps in every dimension."""
+def run(quick: bool = False, methods: list[str] | None = None, known: Rows | None = None) -> Report:
+    """Both sweeps in every dimension; some methods only, with what is known of the others."""
     setting = QUICK if quick else FULL
     rows = []
     for dim in setting.dims:
         points = [(ratio, RADIUS) for ratio in setting.ratios]
         points += [(RATIO, radius) for radius in setting.radii if radius != RADIUS]
         for ratio, radius in points:
-            rows.append(measure(dim, ratio, radius, setting.n, setting.seeds))
+            found = measure(
+                dim, ratio, radius, setting.n, setting.seeds, methods or list(setting.methods)
+            )
+            rows.append(_merged(found, known or []))
             say(f"table1: d = {dim}, n/λ = {ratio:g}, r = {radius:g}: {rows[-1]['measured']}")
     shown = {
         "kernel": f"Gaussian of bandwidth {KERNEL.bandwidth:g}",
@@ -170,6 +184,14 @@ def run(quick: bool = False) -> Report:
         _body(rows, setting.dims),
         _draw(rows, setting.dims),
     )
+
+
+def _merged(found: dict[str, Any], known: Rows) -> dict[str, Any]:
+    """A row with the widths of methods that were measured before."""
+    same = [row for row in known if all(row[key] == found[key] for key in ("d", "n/λ", "r"))]
+    for row in same:
+        found["measured"] = {**row["measured"], **found["measured"]}
+    return found
 
 
 def sweep(rows: list[dict[str, Any]], dim: int, key: str) -> list[dict[str, Any]]:
@@ -195,7 +217,7 @@ def _body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
     parts = [
         "The smallest width for which Z Zᵀ is an (ε, λ)-spectral approximation, median error of "
         "the seeds, on a grid of four widths an octave; “stated” is the paper's bound, without "
-        "constants and powers of log n, and Adaptive Sketch has only that. No method can do with "
+        "constants and powers of log n. No method can do with "
         "fewer features than K has eigenvalues above ελ (“least”). The last columns are exponents "
         "of growth: slopes of log width against log(n/λ) at r = 1 and against log r at n/λ = 100. "
         "All methods run with their defaults; where a width is beyond the largest that was tried, "
@@ -235,8 +257,8 @@ def _body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
             )
 
         lines: list[tuple[str, ...]] = []
-        for name in [*METHODS, *(name for name in BOUNDS if name not in METHODS)]:
-            if name in METHODS:
+        for name in METHODS:
+            if name in rows[0]["measured"]:
                 lines.append(line(name, "measured", name))
             if name in BOUNDS:
                 lines.append(line(f"{name}, stated", "stated", name))
@@ -260,7 +282,7 @@ def _draw(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> Figure:
         for axis, dim in zip(axes[line], dims, strict=True):
             points = sweep(rows, dim, key)
             places = [row[key] for row in points]
-            for name in METHODS:
+            for name in points[0]["measured"]:
                 widths = [row["measured"][name] or np.nan for row in points]
                 axis.loglog(places, widths, marker=".", label=name)
             axis.loglog(places, [row["least"] for row in points], "k:", label="least possible")

@@ -8,7 +8,7 @@ the bandwidth that cross-validation chooses for it.
 import itertools
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,22 @@ import zonal
 from zonal.datasets import to_sphere
 
 from ..measure import table
-from .common import PUBLISHED_METHODS, Report, mean_and_deviation, say
+from .common import (
+    NAMED_METHODS,
+    PUBLISHED_METHODS,
+    Report,
+    Rows,
+    mean_and_deviation,
+    say,
+)
 
-METHODS = (*PUBLISHED_METHODS, "Harmonic", "Product", "Auto")
+METHODS = (*PUBLISHED_METHODS, *NAMED_METHODS, "Harmonic", "Product", "Auto", "Default")
 OURS = ("Harmonic", "Product", "Auto")
 # At bandwidth 1 the target lives on terms that are far below what the kernel itself needs, where
 # the degrees that are chosen end: both get the degree at which Figure 1 ends.
 DEGREES: dict[str, dict[str, Any]] = {
     "PolySketch": {"degree": 15},
+    "TensorSketch": {"degree": 15},
     "Gegenbauer": {"max_degree": 15},
 }
 #: Mean squared error and seconds.
@@ -80,7 +88,8 @@ class Setting:
 
     The search takes at most `pilot` training rows of the first split; `bandwidths` are those on the
     sphere, `wide` those of protein's nine columns, and `times` those of the product's time.
-    The automatic choice, which takes most of the time of a quick run, is for the datasets `auto`.
+    The automatic choice and adaptive sketches, which take most of the time of a quick run, are for
+    the datasets `auto` and `slow`.
     """
 
     width: int
@@ -91,6 +100,7 @@ class Setting:
     wide: tuple[float, ...]
     times: tuple[float, ...]
     auto: tuple[str, ...]
+    slow: tuple[str, ...]
 
 
 FULL = Setting(
@@ -102,8 +112,11 @@ FULL = Setting(
     (0.5, 1.0, 1.5, 2.5, 4.0, 6.0),
     (0.25, 0.5, 1.0, 2.0, 4.0),
     tuple(PUBLISHED),
+    tuple(PUBLISHED),
 )
-QUICK = Setting(256, (0, 1), 2000, 1000, (0.2, 0.35, 0.6), (1.0, 3.5), (0.5, 1.0), ("elevation",))
+QUICK = Setting(
+    256, (0, 1), 2000, 1000, (0.2, 0.35, 0.6), (1.0, 3.5), (0.5, 1.0), ("elevation",), ()
+)
 
 
 @dataclass(frozen=True)
@@ -147,7 +160,7 @@ def load(name: str, n_rows: int) -> Problem:
 
 def candidates(method: str, problem: Problem, setting: Setting) -> list[tuple[float, ...]]:
     """Bandwidths to choose from: one number, or one for the sphere and one for time."""
-    if method == "Auto":
+    if method in ("Auto", "Default"):
         return []
     if problem.name == "protein":
         return [(value,) for value in setting.wide]
@@ -157,9 +170,16 @@ def candidates(method: str, problem: Problem, setting: Setting) -> list[tuple[fl
 
 
 def applies(method: str, problem: Problem, own: bool, setting: Setting) -> bool:
-    """Whether a method has a place in (a) or (b): products need time, and auto its own kernel."""
+    """Whether a method has a place in (a) or (b).
+
+    Products need time, and the automatic choice its own kernel. Small bandwidths take degrees of
+    dozens, for which the other sketches need minutes: their time grows with the degree squared.
+    """
     auto = own and problem.name in setting.auto
-    return {"Product": problem.has_time, "Auto": auto}.get(method, True)
+    slow = problem.name in setting.slow
+    places = {"Product": problem.has_time, "Auto": auto, "Default": auto and slow}
+    sketches = {"TensorSketch": not own, "Adaptive Sketch": slow and not own}
+    return {**places, **sketches}.get(method, True)
 
 
 def model(
@@ -167,7 +187,9 @@ def model(
 ) -> zonal.KernelRidge:
     """Ridge regression with the features of a method."""
     if method == "Auto":
-        return zonal.KernelRidge(budget=width, random_state=seed)
+        return zonal.KernelRidge(budget=width, local=None, random_state=seed)
+    if method == "Default":
+        return zonal.KernelRidge(random_state=seed)
     features: Any
     if method == "Product":
         space, moment = (
@@ -175,9 +197,9 @@ def model(
         )
         features = zonal.ProductFeatures([([0, 1, 2], space), ([3], moment)], width)
     else:
-        make = {**PUBLISHED_METHODS, "Harmonic": zonal.HarmonicFeatures}[method]
+        make = {**PUBLISHED_METHODS, **NAMED_METHODS, "Harmonic": zonal.HarmonicFeatures}[method]
         features = make(zonal.Gaussian(*bandwidth), width, **options)
-    return zonal.KernelRidge(features, random_state=seed)
+    return zonal.KernelRidge(features, local=None, random_state=seed)
 
 
 def fit(estimator: zonal.KernelRidge, X: np.ndarray, y: np.ndarray) -> float:
@@ -233,15 +255,22 @@ def measure(method: str, problem: Problem, own: bool, setting: Setting) -> dict[
     }
 
 
-def run(quick: bool = False) -> Report:
-    """All methods on all datasets, both parts."""
+def run(
+    quick: bool = False,
+    methods: list[str] | None = None,
+    known: Rows | None = None,
+    n_seeds: int | None = None,
+) -> Report:
+    """All methods on all datasets, both parts; or some, with what is known of the others."""
     setting = QUICK if quick else FULL
-    rows = []
+    setting = replace(setting, seeds=setting.seeds[:n_seeds])
+    asked = methods or list(METHODS)
+    rows = [row for row in known or [] if row["method"] not in asked]
     for name in PUBLISHED:
         problem = load(name, setting.rows)
         rows += [
             measure(method, problem, own, setting)
-            for method in METHODS
+            for method in asked
             for own in (False, True)
             if applies(method, problem, own, setting)
         ]
@@ -249,16 +278,24 @@ def run(quick: bool = False) -> Report:
         "D": setting.width,
         "split": "90 % / 10 %",
         "alpha": "2-fold cross-validation",
-        "degree of PolySketch and Gegenbauer at bandwidth 1": 15,
+        "degree of PolySketch, TensorSketch and Gegenbauer at bandwidth 1": 15,
         "bandwidths tried on the sphere": setting.bandwidths,
         "for protein": setting.wide,
         "for the product's time": setting.times,
         "rows of that search": setting.pilot,
-        "seeds": setting.seeds,
+        "seeds": (QUICK if quick else FULL).seeds,
+        **_fewer(rows),
         "precision": "float64",
         "rows at most": setting.rows if quick else "all",
     }
     return Report("Table 2: kernel ridge regression", shown, rows, _body(rows), _draw(rows))
+
+
+def _fewer(rows: Rows) -> dict[str, Any]:
+    """Methods that were run with fewer seeds than others."""
+    most = max(len(row["mse"]) for row in rows)
+    few = {row["method"]: len(row["mse"]) for row in rows if len(row["mse"]) < most}
+    return {"fewer seeds": few} if few else {}
 
 
 def find(rows: list[dict[str, Any]], dataset: str, method: str, part: str) -> dict[str, Any] | None:
@@ -273,7 +310,13 @@ def standing(rows: list[dict[str, Any]], dataset: str) -> tuple[str, str, float,
     The difference of errors, with its standard error: the seeds split the rows in the same way for
     all methods, so that differences are taken seed by seed.
     """
-    chosen = [row for row in rows if row["dataset"] == dataset and row["part"] == "own bandwidth"]
+    chosen = [
+        row
+        for row in rows
+        if row["dataset"] == dataset
+        and row["part"] == "own bandwidth"
+        and row["method"] != "Default"
+    ]
     best = min(chosen, key=lambda row: float(np.mean(row["mse"])))
     ours = min(
         (row for row in chosen if row["method"] in OURS), key=lambda row: float(np.mean(row["mse"]))
@@ -289,8 +332,9 @@ def _body(rows: list[dict[str, Any]]) -> str:
         "it, with the published numbers beside. At their own bandwidth all methods use the one "
         "that cross-validation prefers on a sample of the first split's training rows; the product "
         "of the sphere and time has two, and Auto makes all choices itself, within its seconds "
-        "(the others' search is not in theirs).\n\n"
-        "At bandwidth 1 PolySketch and Gegenbauer have degree "
+        "(the others' search is not in theirs). All these are features without a local part; "
+        "Default is `KernelRidge()` as it comes, with the local part that it chooses.\n\n"
+        "At bandwidth 1 PolySketch, TensorSketch and Gegenbauer have degree "
         "15, set by hand: the paper states none, and the degrees that they choose, for the kernel "
         "and not for a target that needs its smallest eigenvalues, do much worse there. The other "
         "methods run with their defaults."
@@ -322,7 +366,7 @@ def _body(rows: list[dict[str, Any]]) -> str:
         for method in METHODS:
             first = find(rows, dataset, method, "bandwidth 1")
             second = find(rows, dataset, method, "own bandwidth")
-            if second is None:
+            if first is None and second is None:
                 continue
             lines.append(
                 (
@@ -333,12 +377,18 @@ def _body(rows: list[dict[str, Any]]) -> str:
                     _known(first, "published seconds"),
                     _cell(second, "mse"),
                     _cell(second, "seconds"),
-                    " × ".join(f"{value:g}" for value in second["bandwidth"]) or "its choice",
+                    _bandwidth(second),
                 )
             )
         n = next(row["n"] for row in rows if row["dataset"] == dataset)
         parts += [f"## {dataset}: n = {n:,}; {note}", table(lines, header)]
     return "\n\n".join(parts)
+
+
+def _bandwidth(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "–"
+    return " × ".join(f"{value:g}" for value in row["bandwidth"]) or "its choice"
 
 
 def _cell(row: dict[str, Any] | None, key: str) -> str:
@@ -356,7 +406,11 @@ def _known(row: dict[str, Any] | None, key: str) -> str:
 def _draw(rows: list[dict[str, Any]]) -> Figure:
     figure = Figure(figsize=(12, 7.5), layout="constrained")
     for axis, dataset in zip(figure.subplots(2, 2).flat, PUBLISHED, strict=True):
-        methods = [name for name in METHODS if find(rows, dataset, name, "own bandwidth")]
+        methods = [
+            name
+            for name in METHODS
+            if any(find(rows, dataset, name, part) for part in ("bandwidth 1", "own bandwidth"))
+        ]
         places = np.arange(len(methods))
         for shift, part in ((-0.2, "bandwidth 1"), (0.2, "own bandwidth")):
             found = [find(rows, dataset, method, part) for method in methods]

@@ -34,6 +34,7 @@ from .features import (
     SphereEncoder,
     SphericalFeatures,
     TableEncoder,
+    TensorSketchFeatures,
 )
 from .grid import fill, predict_grid
 from .kernels import (
@@ -104,6 +105,7 @@ __all__ = [
     "SphereEncoder",
     "SphericalFeatures",
     "TableEncoder",
+    "TensorSketchFeatures",
     "TruncationWarning",
     "Zonal",
     "datasets",

@@ -118,7 +118,7 @@ def test_compare(folder):
         cwd=folder,
     )  # fmt: skip
     found = {(row["map"], row["features"]): row for row in result["results"]}
-    assert len(found) == 13 * 2 + 1
+    assert len(found) == 14 * 2 + 1
     exact = result["results"][-1]
     assert exact["map"] == "exact"
     # What all maps stand for: none with 32 columns comes close, and the best is not far ahead.

@@ -34,6 +34,7 @@ MAPS = [
     zonal.MaclaurinFeatures(zonal.Gaussian(4.0), 50, random_state=0),
     zonal.MaclaurinFeatures(SUM, 50, measure="proportional", random_state=0),
     zonal.PolySketchFeatures(zonal.Gaussian(4.0), 50, random_state=0),
+    zonal.TensorSketchFeatures(zonal.Gaussian(4.0), 50, random_state=0),
 ]
 DIMS = [1, 2, 5]
 

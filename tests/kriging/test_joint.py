@@ -73,6 +73,7 @@ def test_blocks_do_not_matter(monkeypatch):
     whitened = whitening.apply(columns)
     whole = fitted(10).predict(QUERIES, features, return_std=True)
     monkeypatch.setattr(joint_module, "BLOCK", 16)
+    monkeypatch.setattr(joint_module, "QUERIES", 7)
     gram = whitened_gram(whitening, locations, features, process.points)
     np.testing.assert_allclose(gram, whitened.T @ whitened, atol=1e-9)
     for one, other in zip(

@@ -104,6 +104,7 @@ def test_the_state_of_a_random_state_is_kept(path):
         zonal.FastFoodFeatures(n_components=8, random_state=0),
         zonal.MaclaurinFeatures(n_components=8, random_state=0),
         zonal.PolySketchFeatures(n_components=40, random_state=0),
+        zonal.TensorSketchFeatures(n_components=40, random_state=0),
         zonal.PolySketchFeatures(zonal.Polynomial(4), 30, base_sketch="srht", random_state=0),
         zonal.NystroemFeatures(n_components=8, random_state=0),
         zonal.NystroemFeatures(zonal.NTK(), 8, sampling="rpcholesky", random_state=0),

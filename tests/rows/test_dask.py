@@ -110,6 +110,7 @@ def test_weights(kind):
         zonal.FastFoodFeatures(n_components=20, random_state=0),
         zonal.MaclaurinFeatures(zonal.Exponential(), n_components=20, random_state=0),
         zonal.PolySketchFeatures(zonal.Exponential(), n_components=20, random_state=0),
+        zonal.TensorSketchFeatures(n_components=20, random_state=0),
         zonal.NystroemFeatures(n_components=20, random_state=0),
         zonal.ProductFeatures(
             [([0], zonal.HarmonicFeatures()), ([1, 2], zonal.HarmonicFeatures())], n_components=20

@@ -6,8 +6,8 @@ import pytest
 import zonal
 from zonal.solvers.conjugate_gradients import solve
 from zonal.solvers.forecast import chebyshev_iterations, forecast
+from zonal.solvers.low_rank import ShiftedLowRank
 from zonal.solvers.systems import AllRows, precisions
-from zonal.theory.operators import ShiftedLowRank
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (400, 3))

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.linalg import eigvalsh, sqrtm
 
 import zonal
 from zonal.theory import (
@@ -13,8 +12,8 @@ from zonal.theory import (
     spectral_error,
     statistical_dimension,
 )
+from zonal.theory.kernel_rows import KernelRows
 from zonal.theory.leverage import feature_columns
-from zonal.theory.operators import KernelRows, ShiftedLowRank, conjugate_gradients, krylov
 from zonal.theory.spectral import exact_error
 
 
@@ -28,49 +27,6 @@ def test_kernel_rows():
         matrix = KernelRows(zonal.Gaussian(), given)
         np.testing.assert_allclose(matrix @ V, zonal.Gaussian()(X) @ V, atol=1e-10)
         assert matrix.trace() == pytest.approx(700)
-
-
-@pytest.mark.parametrize("shape", [(40, 7), (30, 60)])
-def test_shifted_low_rank(shape):
-    Z, V, lam = rows(*shape), rows(shape[0], 3, seed=1), 0.3
-    A = Z @ Z.T + lam * np.eye(shape[0])
-    tool = ShiftedLowRank(Z, lam)
-    np.testing.assert_allclose(tool.solve(V), np.linalg.solve(A, V), atol=1e-11)
-    np.testing.assert_allclose(tool.inverse_root(V), np.linalg.solve(sqrtm(A), V), atol=1e-11)
-    expected = np.trace(Z @ Z.T @ np.linalg.inv(A))
-    assert tool.statistical_dimension() == pytest.approx(expected)
-
-
-def test_conjugate_gradients():
-    A = np.diag(np.arange(1.0, 41.0))
-    B = rows(40, 3)
-    solution, residual = conjugate_gradients(lambda V: A @ V, lambda V: V, B, 1e-10, 100)
-    np.testing.assert_allclose(solution, B / np.diag(A)[:, None], atol=1e-9)
-    assert residual <= 1e-10
-    assert conjugate_gradients(lambda V: A @ V, lambda V: V, B, 1e-10, 2)[1] > 1e-3
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_krylov(count):
-    A = rows(120, 120)
-    A = A + A.T
-    exact = eigvalsh(A)
-    start = rows(120, 4, seed=2)
-    options = {"count": count, "tol": 1e-9, "max_passes": 60}
-    largest = krylov(lambda V: A @ V, start, np.abs, **options)
-    expected = exact[np.argsort(-np.abs(exact))][:count]
-    np.testing.assert_allclose(largest.values, expected, rtol=1e-9)
-    lowest = krylov(lambda V: A @ V, start, np.negative, **options)
-    np.testing.assert_allclose(lowest.values, exact[:count], rtol=1e-9)
-    # Cut short, the residual says how far an eigenvalue can be.
-    early = krylov(lambda V: A @ V, start, np.abs, count=1, tol=1e-9, max_passes=3)
-    assert np.abs(exact - early.values[0]).min() <= early.residual
-
-
-def test_krylov_on_all_of_a_small_space():
-    A = np.diag([3.0, 2.0, 1.0])
-    found = krylov(lambda V: A @ V, rows(3, 2), np.abs, count=2, tol=1e-12, max_passes=9)
-    np.testing.assert_allclose(found.values, [3, 2])
 
 
 @pytest.mark.parametrize("lam", [0.01, 1.0])

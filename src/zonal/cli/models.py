@@ -46,6 +46,7 @@ MAPS: dict[str, Any] = {
     "fastfood": maps.FastFoodFeatures,
     "maclaurin": maps.MaclaurinFeatures,
     "polysketch": maps.PolySketchFeatures,
+    "tensor-sketch": maps.TensorSketchFeatures,
     "adaptive-sketch": maps.AdaptiveSketchFeatures,
     "spherical": maps.SphericalFeatures,
     "relu": maps.ReLUFeatures,

@@ -13,6 +13,7 @@ from .baselines import (
     PolySketchFeatures,
     ReLUFeatures,
     SphericalFeatures,
+    TensorSketchFeatures,
 )
 from .columns import LearnedMetric, SphereEncoder, Standardizer, TableEncoder
 from .gegenbauer import GegenbauerFeatures
@@ -39,4 +40,5 @@ __all__ = [
     "SphericalFeatures",
     "Standardizer",
     "TableEncoder",
+    "TensorSketchFeatures",
 ]

@@ -23,7 +23,7 @@ from .locations import Locations
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
 from .process import LocalProcess
-from .whitening import Block, Whitening
+from .whitening import Block, Whitening, spatial_order, subtract_neighbors
 
 __all__ = ["Features", "Joint", "fit_joint", "no_features", "whitened_gram"]
 
@@ -31,6 +31,8 @@ __all__ = ["Features", "Joint", "fit_joint", "no_features", "whitened_gram"]
 Features = Callable[[Array], Array]
 
 BLOCK = 8192
+# Rows that are predicted at a time: their features are in the cache, or close to it.
+QUERIES = 2048
 
 
 def no_features(rows: Array) -> FloatArray:
@@ -62,9 +64,11 @@ class Joint:
         """Predict targets [q, t], and standard deviations [q, t] without noise if asked for."""
         mean = np.empty((len(X), self.residual.shape[1]))
         variance = np.empty(len(X))
-        for start in range(0, len(X), BLOCK):
-            part = slice(start, start + BLOCK)
+
+        def run(part: Indices) -> None:
             mean[part], variance[part] = self._predict_block(X[part], features, return_std)
+
+        _walk(run, X)
         return mean, np.sqrt(variance[:, None] * self.found.scale) if return_std else None
 
     def _predict_block(
@@ -91,25 +95,33 @@ class Joint:
             Those of the process at these rows.
         """
         found = np.empty(len(X))
-        for start in range(0, len(X), BLOCK):
-            part = slice(start, start + BLOCK)
+
+        def run(part: Indices) -> None:
             own = np.asarray(features(X[part]), np.float64)
             found[part] = self._variance_of_mean(features, own, neighbors[part], weights[part])
+
+        _walk(run, X)
         return found
 
     def _variance_of_mean(
         self, features: Features, own: FloatArray, neighbors: Indices, weights: FloatArray
     ) -> FloatArray:
-        """Return the same for rows with features `own`: [q]."""
+        """Return the same for rows with features `own`, which are overwritten: [q]."""
         rest = 1 - weights.sum(axis=1)
-        if not own.shape[1]:
-            return self.found.variance(own, rest)
-        support, where = np.unique(neighbors, return_inverse=True)
-        near = np.asarray(features(self.process.rows[support]), np.float64)
-        local: Indices = where.reshape(neighbors.shape).astype(np.int32)
-        rows = np.arange(len(near), len(near) + len(own), dtype=np.int32)
-        contrast = Whitening(rows, local, weights, np.ones(len(own)))
-        return self.found.variance(contrast.apply(np.vstack([near, own])), rest)
+        if own.shape[1]:
+            support, where = np.unique(neighbors, return_inverse=True)
+            near = np.asarray(features(self.process.rows[support]), np.float64)
+            local = where.reshape(neighbors.shape).astype(np.int32)
+            subtract_neighbors(near, local, weights, own)
+        return self.found.variance(own, rest)
+
+
+def _walk(run: Callable[[Indices], None], X: Array) -> None:
+    """Call a function with the numbers of rows near each other, which share their neighbours."""
+    order = spatial_order(X) if len(X) > QUERIES else np.arange(len(X))
+    blocks = [order[start : start + QUERIES] for start in range(0, len(X), QUERIES)]
+    for _ in ordered_map(run, blocks):
+        pass
 
 
 def whitened_gram(

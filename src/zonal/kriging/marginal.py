@@ -22,6 +22,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import cholesky
+from scipy.linalg.blas import dtrmm
+from scipy.linalg.lapack import dtrtri
 
 from .._typing import FloatArray
 
@@ -97,8 +100,8 @@ class Marginal:
         The variance of μ over σ².
     mean_pull : ndarray of shape (D,)
         A⁻¹Z̃ᵀ1̃: by how much β falls when μ rises.
-    covariance : ndarray of shape (D, D)
-        A⁻¹, the covariance of β given μ over σ².
+    root : ndarray of shape (D, D)
+        R, upper triangular, with R Rᵀ = A⁻¹.
     by_log_noise, by_log_ratio : float
         Derivatives with respect to log η (of what repeated rows add) and log τ.
     """
@@ -109,9 +112,14 @@ class Marginal:
     scale: FloatArray
     mean_variance: float
     mean_pull: FloatArray
-    covariance: FloatArray
+    root: FloatArray
     by_log_noise: float
     by_log_ratio: float
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of β given μ over σ², A⁻¹: [D, D]."""
+        return np.asarray(self.root @ self.root.T)
 
     def times(self, share: float) -> "Marginal":
         """Return the log evidence of so many times as many rows; nothing else changes."""
@@ -119,8 +127,12 @@ class Marginal:
 
     def variance(self, features: FloatArray, rest: FloatArray) -> FloatArray:
         """Variance over σ² of c μ + ζᵀβ, for rows ζ [q, D] and c [q]: shape (q,)."""
-        own = np.einsum("ij,jk,ik->i", features, self.covariance, features, optimize=True)
-        return np.asarray(own + (rest - features @ self.mean_pull) ** 2 * self.mean_variance)
+        shift = (rest - features @ self.mean_pull) ** 2 * self.mean_variance
+        if not features.shape[1]:
+            return np.asarray(shift)
+        # Half the work of a product with the whole covariance.
+        turned = dtrmm(1.0, self.root, features.T, trans_a=True)
+        return np.asarray(shift + np.einsum("ji,ji->i", turned, turned))
 
 
 def marginal(
@@ -143,8 +155,8 @@ def marginal(
     """
     width = len(gram) - 1 - n_targets
     y, z = slice(1, 1 + n_targets), slice(1 + n_targets, None)
-    covariance, log_determinant = _inverse(gram[z, z], ratio)
-    pull = covariance @ gram[z, 0]
+    root, log_determinant = _inverse_root(gram[z, z], ratio)
+    pull = root @ (root.T @ gram[z, 0])
     mean, mean_variance = np.zeros(n_targets), 0.0
     if center:
         precision = float(gram[0, 0] - gram[0, z] @ pull)
@@ -153,28 +165,28 @@ def marginal(
         mean_variance = 1 / max(precision, least, float(np.finfo(float).tiny))
         mean = mean_variance * (gram[0, y] - pull @ gram[z, y])
     cross = gram[z, y] - np.outer(gram[z, 0], mean)
-    coef = covariance @ cross
+    coef = root @ (root.T @ cross)
     centred = np.diag(gram)[y] - mean * (2 * gram[0, y] - gram[0, 0] * mean)
     squares = np.maximum(centred - (cross * coef).sum(axis=0), 0.0) + observed.squares()
     # Constant targets have no scale: anything small keeps the logarithm finite.
     scale = np.maximum(squares / observed.total, SMALLEST)
     value = observed.total * (np.log(2 * math.pi * scale) + 1).sum()
     value += n_targets * (observed.log_constant() + log_determinant)
-    explained = width - np.trace(covariance) / ratio
+    explained = width - float((root**2).sum()) / ratio
     by_log_ratio = 0.5 * float(((coef**2).sum(axis=0) / ratio / scale - explained).sum())
     by_log_noise = observed.by_log_noise(scale)
     return Marginal(
-        -0.5 * float(value), mean, coef, scale, mean_variance, pull, covariance, by_log_noise,
+        -0.5 * float(value), mean, coef, scale, mean_variance, pull, root, by_log_noise,
         by_log_ratio,
     )  # fmt: skip
 
 
-def _inverse(gram: FloatArray, ratio: float) -> tuple[FloatArray, float]:
-    """A⁻¹ and log|τA| for A = gram + I/τ."""
+def _inverse_root(gram: FloatArray, ratio: float) -> tuple[FloatArray, float]:
+    """R, upper triangular with R Rᵀ = A⁻¹, and log|τA|, for A = gram + I/τ."""
     if not len(gram):
         return gram, 0.0
     system = ratio * gram
     system.flat[:: len(system) + 1] += 1.0
-    lower = np.linalg.cholesky(system)
-    inverse = np.linalg.inv(lower)
-    return ratio * (inverse.T @ inverse), 2 * float(np.log(np.diag(lower)).sum())
+    upper = cholesky(system, overwrite_a=True, check_finite=False)
+    inverse, _ = dtrtri(upper)
+    return math.sqrt(ratio) * inverse, 2 * float(np.log(np.diag(upper)).sum())

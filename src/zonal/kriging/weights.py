@@ -22,7 +22,7 @@ from ..rows.threads import ordered_map
 from .correlation import Correlation, correlate, slopes
 from .neighbors import Indices
 
-__all__ = ["FLOOR", "compiled_gradient", "compiled_slopes", "compiled_weights"]
+__all__ = ["FLOOR", "compiled_gradient", "compiled_slopes", "compiled_weights", "count_neighbors"]
 
 #: Variances below this share of k(x, x) are rounding.
 FLOOR = 1e-12
@@ -235,7 +235,7 @@ def _forward(lower, m, x):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _count(neighbors):  # type: ignore[no-untyped-def]
+def count_neighbors(neighbors):  # type: ignore[no-untyped-def]
     """The number of neighbours before the first -1."""
     for j in range(len(neighbors)):
         if neighbors[j] < 0:
@@ -251,7 +251,7 @@ def _weights(family, shape, points, nugget, queries, neighbors, weights, varianc
     n_pairs = most * (most + 1) // 2
     squares, values, scratch = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
     for q in range(len(queries)):
-        m = _count(neighbors[q])
+        m = count_neighbors(neighbors[q])
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
         _squares(points, queries[q], members, local, squares)
         correlate(family, shape, squares[:n_pairs], scratch, values)
@@ -270,7 +270,7 @@ def _slopes(family, shape, points, nugget, queries, neighbors, residual, out):  
     squares, values, slope = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
     a = np.empty(most)
     for q in range(len(queries)):
-        m = _count(neighbors[q])
+        m = count_neighbors(neighbors[q])
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
         _squares(points, queries[q], members, local, squares)
         correlate(family, shape, squares[:n_pairs], slope, values)
@@ -298,7 +298,7 @@ def _gradient(  # type: ignore[no-untyped-def]
     squares, values, scratch = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
     left, right = np.empty(most + 1), np.empty(most + 1)
     for i in range(len(neighbors)):
-        m = _count(neighbors[i])
+        m = count_neighbors(neighbors[i])
         members, n_pairs = neighbors[i, :m], m * (m + 1) // 2
         _squares(points, points[rows[i]], members, local, squares)
         correlate(family, shape, squares[:n_pairs], scratch, values)

@@ -1,52 +1,28 @@
 """Kernel ridge regression with the kernel itself, on all rows: no features, no n × n matrix."""
 
-import math
 import warnings
-from collections.abc import Callable
-from functools import partial
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._typing import Array, FloatArray
+from .._typing import Array
 from .._validation import canonical, check_count, check_positive
-from ..features import NystroemFeatures
-from ..features.baselines.landmarks import distinct_rows
-from ..kernels import Kernel, as_kernel
-from ..moments.folds import make_splits
-from ..moments.held_out import summary
-from ..rows import Block, Source, blockwise, sample_rows
-from ..rows.array import ArraySource
-from ..rows.dask import DaskSource, active_client
-from ..rows.survey import Survey
-from ..solvers.on_dask import DaskProduct
+from ..rows import blockwise
 from ..solvers.products import KernelProduct
-from ..solvers.ridge import SMALL, CenterSums, Found, Settings, solve_centers, solve_rows
-from ..solvers.systems import precisions
-from .base import Learner
-from .checkpoint import Run
+from ..solvers.ridge import Found
+from .exact_alphas import is_word
 from .exact_checkpoint import ExactRun
+from .exact_learner import ExactLearner
 from .targets import check_numbers
 
 __all__ = ["ExactKernelRidge"]
 
-# Up to so many rows are all landmarks of the automatic preconditioner: it is then exact.
-FEW = 1000
-# Rows that are mapped at a time for the preconditioner.
-MAP_ROWS = 4096
-# Alphas that are tried, relative to the mean of k(x, x).
-GRID = np.geomspace(1e-5, 10.0, 13)
-# Alphas are compared by errors, which need no more accuracy than this.
-CV_TOL = 1e-2
 
-
-class ExactKernelRidge(RegressorMixin, Learner):
+class ExactKernelRidge(RegressorMixin, ExactLearner):
     r"""Kernel ridge regression on *all* rows, by preconditioned conjugate gradients.
 
     .. math::
@@ -226,7 +202,7 @@ class ExactKernelRidge(RegressorMixin, Learner):
         check_positive("tol", self.tol, name)
         check_count("max_iter", self.max_iter, name)
         known = self.preconditioner is None or hasattr(self.preconditioner, "transform")
-        if not known and not _is(self.preconditioner, "auto"):
+        if not known and not is_word(self.preconditioner, "auto"):
             raise ValueError(
                 f"preconditioner={self.preconditioner!r} of {name} must be 'auto', None or a "
                 "feature map such as zonal.NystroemFeatures(kernel, 2000)."
@@ -244,47 +220,6 @@ class ExactKernelRidge(RegressorMixin, Learner):
         return canonical(
             validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
         )
-
-    def _learn(self, survey: Survey) -> None:
-        sample = survey.sample
-        self._single_ = sample.y.ndim == 1
-        self._seed_ = int(check_random_state(self.random_state).randint(1 << 31))
-        rows = sample_rows(sample.X.shape[0])
-        weight = None if sample.weight is None else sample.weight[rows]
-        self.kernel_: Kernel = as_kernel(self.kernel).resolve(sample.X[rows], weight)
-        self.kernel_.check()
-        self.cv_results_: dict[str, Array] = {}
-        if self.centers is not None:
-            self.X_fit_ = self._find_centers(sample.X, sample.weight)
-
-    def _find_centers(self, X: Any, weight: FloatArray | None) -> Any:
-        if not isinstance(self.centers, Integral):
-            centers = validate_data(self, self.centers, reset=False, dtype=[np.float64, np.float32])
-            return np.asarray(centers)
-        check_count("centers", self.centers, type(self).__name__)
-        distinct, _ = distinct_rows(X, np.ones(X.shape[0]) if weight is None else weight)
-        rng = np.random.default_rng(self._seed_)
-        size = min(int(self.centers), len(distinct))
-        return X[np.sort(rng.choice(distinct, size, replace=False))]
-
-    def _reduce(self, source: Source, resume: Run | None) -> None:
-        if self.centers is None or _is(self.alpha, "cv"):
-            held = source.hold(np.iinfo(np.int64).max)
-            if held is None:
-                raise ValueError("X has 0 rows; at least one is needed.")
-            block = held if isinstance(source, ArraySource) else self._checked(held, first=False)
-            Y = np.asarray(block.y, np.float64).reshape(len(block), -1)
-            block = Block(block.X, Y, block.weight)
-            alphas = self._find_alphas(block)
-        if self.centers is None:
-            found = self._on_rows(
-                block, alphas, self._settings(block), isinstance(source, DaskSource)
-            )
-            self.X_fit_ = block.X
-        else:
-            found = self._on_centers(source, alphas if _is(self.alpha, "cv") else None)
-        self._take(found)
-        self._run.finish()
 
     def _take(self, found: Found) -> None:
         """Keep a solution, and say so if it is none."""
@@ -305,171 +240,8 @@ class ExactKernelRidge(RegressorMixin, Learner):
                 stacklevel=5,
             )
 
-    def _find_alphas(self, block: Block) -> FloatArray:
-        """Return the α of every target; by cross-validation if asked for."""
-        n_targets = block.y.shape[1]
-        if not _is(self.alpha, "cv"):
-            return self._given_alphas(n_targets)
-        alphas = self._grid(block)
-        plan = make_splits(self.cv, block.X, block.y, len(block), False)
-        errors = []
-        for split in plan.splits:
-            train, test = (np.flatnonzero(np.isin(plan.labels, part)) for part in split)
-            errors.append(self._path_errors(block.rows(train), block.rows(test), alphas))
-        self.cv_results_ = summary(alphas, np.array(errors))
-        best = float(alphas[np.argmin(self.cv_results_["mean_test_mse"])])
-        self.alpha_: Any = best
-        return np.full(n_targets, best)
-
-    def _given_alphas(self, n_targets: int) -> FloatArray:
-        name = type(self).__name__
-        if isinstance(self.alpha, Real):
-            self.alpha_ = check_positive("alpha", self.alpha, name, ' of any size, or "cv"')
-            return np.full(n_targets, self.alpha_)
-        try:
-            alphas = np.asarray(self.alpha, np.float64)
-        except (TypeError, ValueError):
-            alphas = np.empty(0)
-        if alphas.shape != (n_targets,) or not (np.isfinite(alphas) & (alphas > 0)).all():
-            raise ValueError(
-                f"alpha={self.alpha!r} of {name} must be 'cv', a positive number, or one for each "
-                f"of the {n_targets} targets."
-            )
-        self.alpha_ = alphas
-        return alphas
-
-    def _grid(self, block: Block) -> FloatArray:
-        if self.alphas is None:
-            rows = block.X[sample_rows(len(block), 1000)]
-            return np.asarray(GRID * float(self.kernel_.diag(rows).mean(dtype=np.float64)))
-        alphas = np.asarray(self.alphas, np.float64)
-        if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
-            raise ValueError(f"alphas={self.alphas!r} must be positive numbers.")
-        return alphas
-
-    def _path_errors(self, train: Block, test: Block, alphas: FloatArray) -> FloatArray:
-        """Return the mean squared error of every α on test rows, all solved together."""
-        n_targets = train.y.shape[1]
-        settings = Settings(max(self.tol, CV_TOL), self.max_iter, self.fit_intercept, self._seed_)
-        each = Block(train.X, np.repeat(train.y, len(alphas), axis=1), train.weight)
-        ridges = np.tile(alphas, n_targets)
-        if self.centers is None:
-            found, points = self._on_rows(each, ridges, settings, False), train.X
-        else:
-            source, points = ArraySource(each), self.X_fit_
-            found = self._solve_centers(source, ridges, lambda _: settings)
-        product = KernelProduct(self.kernel_, test.X, points, np.float32)
-        errors = product @ found.coef + found.intercept
-        errors -= np.repeat(test.y, len(alphas), axis=1)
-        squares = np.average(errors**2, axis=0, weights=test.weight)
-        return np.asarray(squares.reshape(n_targets, len(alphas)).mean(axis=0))
-
-    def _on_rows(
-        self, block: Block, alphas: FloatArray, settings: Settings, on_cluster: bool
-    ) -> Found:
-        product: Callable[[bool], Any] = precisions(self.kernel_, block.X)
-        if on_cluster:
-            product = partial(_dask_product, {}, self.kernel_, block.X)
-        features = None if self.preconditioner is None else partial(self._features, block)
-        return solve_rows(product, block.y, alphas, block.weight, features, settings)
-
-    def _features(self, block: Block) -> Array:
-        """Return the features of the preconditioner, in single precision if they are many."""
-        features = self.preconditioner
-        if _is(features, "auto"):
-            rank = len(block) if len(block) <= FEW else max(500, math.ceil(7 * len(block) ** 0.5))
-            features = NystroemFeatures(
-                self.kernel_, rank, sampling="rpcholesky", random_state=self._seed_
-            )
-            learnt = block.rows(sample_rows(len(block)))
-        else:
-            features, learnt = clone(features), block
-        with warnings.catch_warnings():  # fewer distinct rows than landmarks are all landmarks
-            warnings.filterwarnings("ignore", "n_components=.* exceeds", UserWarning)
-            features.fit(learnt.X, sample_weight=learnt.weight)
-        out: Array | None = None
-        for first in range(0, len(block), MAP_ROWS):
-            part = features.transform(block.X[first : first + MAP_ROWS])
-            part = part.toarray() if hasattr(part, "toarray") else part
-            if out is None:
-                dtype = np.float64 if len(block) <= SMALL else np.float32
-                out = np.empty((len(block), part.shape[1]), dtype)
-            out[first : first + MAP_ROWS] = part
-        assert out is not None  # there is at least one row
-        return out
-
-    def _settings(self, data: Any) -> Settings:
-        return Settings(
-            self.tol,
-            self.max_iter,
-            self.fit_intercept,
-            self._seed_,
-            self._run.begin(data, self._before),
-            self._run.watch if self._run.path or self.verbose else None,
-        )
-
-    def _on_centers(self, source: Source, alphas: FloatArray | None) -> Found:
-        if source.once:
-            raise ValueError(
-                "An iterator can be read only once, but every iteration needs all rows: pass an "
-                "array, zonal.stream(path) or a Dask collection."
-            )
-        return self._solve_centers(source, alphas, self._settings)
-
-    def _solve_centers(
-        self, source: Source, alphas: FloatArray | None, settings: Callable[[Any], Settings]
-    ) -> Found:
-        sums: CenterSums = self._walk(source, "_cross", _add)
-        if alphas is None:
-            alphas = self._given_alphas(len(sums.totals) - 1)
-
-        def gram(vectors: FloatArray, precise: bool) -> FloatArray:
-            return np.asarray(self._walk(source, "_gram", _add, vectors, precise))
-
-        return solve_centers(
-            gram,
-            sums,
-            self.kernel_,
-            self.X_fit_,
-            alphas,
-            self.preconditioner is not None,
-            settings((sums.cross, sums.totals)),
-        )
-
-    def _cross(self, block: Block) -> CenterSums:
-        """Return what some rows give to the right-hand side."""
-        Y = np.asarray(block.y, np.float64).reshape(len(block), -1)
-        targets = np.column_stack([Y, np.ones(len(block))])
-        if block.weight is not None:
-            targets *= block.weight[:, None]
-        product = KernelProduct(self.kernel_, block.X, self.X_fit_, np.float64)
-        return CenterSums(product.transposed(targets), targets.sum(axis=0))
-
-    def _gram(self, block: Block, vectors: FloatArray, precise: bool) -> FloatArray:
-        """Return K_bMᵀ W K_bM V of some rows."""
-        dtype = np.float64 if precise else np.float32
-        return KernelProduct(self.kernel_, block.X, self.X_fit_, dtype).gram(vectors, block.weight)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _is(value: Any, name: str) -> bool:
-    """Whether a parameter is that word; comparing an array with it would compare its entries."""
-    return isinstance(value, str) and value == name
-
-
-def _add(left: Any, right: Any) -> Any:
-    return left + right
-
-
-def _dask_product(made: dict[bool, Any], kernel: Kernel, rows: Any, precise: bool) -> DaskProduct:
-    """Return what multiplies on the cluster, made when first asked for."""
-    if precise not in made:
-        client = active_client()
-        n_threads = 1 if client is None else sum(client.nthreads().values())
-        made[precise] = DaskProduct(kernel, rows, n_threads, np.float64 if precise else np.float32)
-    return made[precise]

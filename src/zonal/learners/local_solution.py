@@ -136,7 +136,7 @@ class LocalSolution:
             coef=np.zeros((0, n_targets)),
             mean_variance=0.0,
             mean_pull=np.zeros(0),
-            covariance=np.zeros((0, 0)),
+            root=np.zeros((0, 0)),
         )
         if not len(joint.found.coef):  # nothing but a mean, which stays
             return self

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array, FloatArray
-from ..theory.operators import krylov
+from .krylov import krylov
 from .systems import AllRows
 
 __all__ = ["Forecast", "chebyshev_iterations", "forecast"]

@@ -49,23 +49,36 @@ class KernelProduct:
     def __matmul__(self, vectors: FloatArray) -> FloatArray:
         """Return K V for V [m, p]: [n, p] in float64."""
         if self._symmetric:
-            return self._symmetric_product(vectors)
-        return self.strip(slice(0, self.shape[0]), vectors)
-
-    def strip(self, rows: slice, vectors: FloatArray) -> FloatArray:
-        """Return the rows K[rows] V of the product: [b, p]."""
+            return self.share(0, 1, vectors)
         scale, V = self._prepared(vectors)
-        out = np.zeros((rows.stop - rows.start, vectors.shape[1]))
+        out = np.zeros((self.shape[0], vectors.shape[1]))
         scratch = Scratch()
 
         def work(i: slice) -> None:
-            target = out[i.start - rows.start : i.stop - rows.start]
             for j in _slices(0, self.shape[1]):
-                target += self._tiles.fill(i, j, scratch) @ V[j]
+                out[i] += self._tiles.fill(i, j, scratch) @ V[j]
 
-        for _ in ordered_map(work, _slices(rows.start, rows.stop)):
+        for _ in ordered_map(work, _slices(0, self.shape[0])):
             pass
         return out * scale
+
+    def share(self, number: int, n_shares: int, vectors: FloatArray) -> FloatArray:
+        """Return a share of the product K V with a symmetric matrix: [n, p].
+
+        The shares add up to it. Each has every so many-th tile of the upper triangle, from its
+        number on, and what the tile's mirror image gives.
+        """
+        scale, V = self._prepared(vectors)
+        parts = list(_slices(0, self.shape[0]))
+
+        def work(i: slice, j: slice, out: FloatArray, scratch: Scratch) -> None:
+            tile = self._tiles.fill(i, j, scratch)
+            out[i] += tile @ V[j]
+            if i != j:
+                out[j] += tile.T @ V[i]
+
+        pairs = list(itertools.combinations_with_replacement(parts, 2))[number::n_shares]
+        return self._summed(work, pairs, self.shape[0], vectors.shape[1]) * scale
 
     def transposed(self, vectors: FloatArray) -> FloatArray:
         """Return Kᵀ U for U [n, p]: [m, p]."""
@@ -96,19 +109,6 @@ class KernelProduct:
         step = max(8, TILE * TILE // n_centers)
         strips = [(part,) for part in _slices(0, self.shape[0], step)]
         return self._summed(work, strips, n_centers, vectors.shape[1]) * scale
-
-    def _symmetric_product(self, vectors: FloatArray) -> FloatArray:
-        scale, V = self._prepared(vectors)
-        parts = list(_slices(0, self.shape[0]))
-
-        def work(i: slice, j: slice, out: FloatArray, scratch: Scratch) -> None:
-            tile = self._tiles.fill(i, j, scratch)
-            out[i] += tile @ V[j]
-            if i != j:
-                out[j] += tile.T @ V[i]
-
-        pairs = list(itertools.combinations_with_replacement(parts, 2))
-        return self._summed(work, pairs, self.shape[0], vectors.shape[1]) * scale
 
     def _prepared(self, vectors: FloatArray) -> tuple[FloatArray, Array]:
         """Return the largest entries of the columns, and these over it, in range of float32."""

@@ -14,9 +14,9 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..kernels import Kernel
-from ..theory.operators import ShiftedLowRank
 from .conjugate_gradients import Solved, State, Watch, solve
 from .forecast import Forecast, forecast
+from .low_rank import ShiftedLowRank
 from .report import SolverReport
 from .systems import AllRows, Centers
 

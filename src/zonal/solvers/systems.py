@@ -8,8 +8,8 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from .._typing import FloatArray
 from ..kernels import Kernel
-from ..theory.operators import ShiftedLowRank
 from .conjugate_gradients import Columns
+from .low_rank import ShiftedLowRank
 from .products import KernelProduct
 
 __all__ = ["AllRows", "Centers"]

@@ -11,7 +11,7 @@ from .._typing import FloatArray
 from .._validation import check_positive
 from ..kernels import Kernel
 from .inputs import as_kernel_and_rows, check_fraction, check_lam, kernel_matrix
-from .operators import KernelRows
+from .kernel_rows import KernelRows
 from .spectral import feature_matrix, spectral_error
 
 __all__ = ["RidgeRisk", "kmeans_bound", "kmeans_cost", "ridge_risk_bound"]

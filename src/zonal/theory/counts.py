@@ -15,10 +15,11 @@ from .._typing import Array
 from .._validation import check_count, check_positive, row_norms
 from ..kernels import Gaussian, GeneralizedZonalKernel, Kernel, as_kernel
 from ..kernels.points import as_rows
+from ..solvers.krylov import krylov
 from .growth import Growth, derivative_growth, given_growth
 from .inputs import EXACT_ROWS, check_fraction, check_lam, kernel_matrix
+from .kernel_rows import KernelRows
 from .leverage import leverage_bound
-from .operators import KernelRows, krylov
 from .statistical import statistical_dimension
 
 __all__ = ["degree_and_order", "n_directions", "n_features"]

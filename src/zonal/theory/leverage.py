@@ -18,8 +18,9 @@ from ..kernels import GeneralizedZonalKernel
 from ..kernels.points import as_rows, dots
 from ..polynomials import log_harmonic_dimensions
 from ..rows.threads import block_slices
+from ..solvers.krylov import Apply
 from .inputs import EXACT_ROWS, check_lam, check_radii, shifted
-from .operators import Apply, KernelRows
+from .kernel_rows import KernelRows
 from .ridge import RidgeSolver
 
 __all__ = ["feature_columns", "leverage_bound", "leverage_scores"]

@@ -21,9 +21,11 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array
 from .._validation import check_choice, check_count
+from ..solvers.krylov import Apply, krylov
+from ..solvers.low_rank import ShiftedLowRank
 from .estimate import Estimate
 from .inputs import as_kernel_and_rows, check_matrix_free, kernel_matrix
-from .operators import Apply, KernelRows, ShiftedLowRank, krylov
+from .kernel_rows import KernelRows
 from .spectral import feature_matrix
 from .statistical import METHODS
 

@@ -1,8 +1,13 @@
 """Solving with K + λ I where K is too large to be formed."""
 
-from .._typing import Array
+import numpy as np
+
+from .._typing import FloatArray
 from ..features import NystroemFeatures
-from .operators import KernelRows, ShiftedLowRank, conjugate_gradients
+from ..solvers.conjugate_gradients import solve
+from ..solvers.low_rank import ShiftedLowRank
+from ..solvers.systems import AllRows, precisions
+from .kernel_rows import KernelRows
 
 __all__ = ["RidgeSolver"]
 
@@ -32,27 +37,25 @@ class RidgeSolver:
     """
 
     def __init__(self, matrix: KernelRows, lam: float, seed: int) -> None:
-        self.matrix = matrix
         self.lam = lam
+        self._n_rows = matrix.n_rows
         n_landmarks = min(RANK, max(1, matrix.n_rows // 2))
         nystroem = NystroemFeatures(
             matrix.kernel, n_landmarks, sampling="rpcholesky", random_state=seed
         )
         self.approximation = ShiftedLowRank(nystroem.fit_transform(matrix.rows), lam)
+        self._product = precisions(matrix.kernel, matrix.rows)
 
-    def solve(self, targets: Array) -> Array:
+    def solve(self, targets: FloatArray) -> FloatArray:
         """Return (K + λ)⁻¹ B of shape (n, p)."""
-        solution, residual = conjugate_gradients(
-            lambda V: self.matrix @ V + self.lam * V,
-            self.approximation.solve,
-            targets,
-            TOL,
-            MAX_PASSES,
-        )
+        alphas = np.full(targets.shape[1], self.lam)
+        system = AllRows(self._product, alphas, low_rank=self.approximation)
+        found = solve(system, targets, tol=TOL, max_iterations=MAX_PASSES)
+        residual = float(found.residuals.max(initial=0.0))
         if residual > TOL:
             raise ValueError(
                 f"Linear systems with K + lam did not converge in {MAX_PASSES} passes (relative "
                 f"residual {residual:.2g}): lam={self.lam:g} is too small for "
-                f"{self.matrix.n_rows} rows. Raise lam."
+                f"{self._n_rows} rows. Raise lam."
             )
-        return solution
+        return found.state.solution

@@ -8,6 +8,8 @@ from sklearn.utils import check_array, check_random_state
 
 from .._typing import Array, FloatArray
 from .._validation import check_choice, check_count
+from ..solvers.krylov import krylov
+from ..solvers.low_rank import ShiftedLowRank
 from .estimate import Estimate
 from .inputs import (
     as_kernel_and_rows,
@@ -17,7 +19,7 @@ from .inputs import (
     kernel_matrix,
     shifted,
 )
-from .operators import KernelRows, ShiftedLowRank, krylov
+from .kernel_rows import KernelRows
 from .statistical import METHODS
 
 __all__ = ["exact_error", "feature_matrix", "spectral_error"]

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from .._validation import check_choice, check_count
 from .estimate import Estimate
 from .inputs import as_kernel_and_rows, check_lam, check_matrix_free, kernel_matrix
-from .operators import KernelRows
+from .kernel_rows import KernelRows
 from .ridge import RidgeSolver
 
 __all__ = ["METHODS", "statistical_dimension"]

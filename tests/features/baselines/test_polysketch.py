@@ -13,8 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import zonal
 from zonal.features.baselines import sketch_tree
 from zonal.features.baselines.maclaurin import MaclaurinFeatures
-from zonal.features.baselines.polysketch import PolySketchFeatures, share_widths
+from zonal.features.baselines.polysketch import PolySketchFeatures
 from zonal.features.baselines.sketch_tree import base_matrix, hash_products, plan_tree
+from zonal.features.baselines.sketched_powers import share_widths
 
 X = np.random.default_rng(0).standard_normal((60, 4))
 BASES = ["count", "osnap", "srht"]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.features.baselines.spherical import _waves, fit_spectrum
+from zonal.features.baselines.spherical import N_FREQUENCIES, _waves, fit_spectrum
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 10))
@@ -43,12 +43,22 @@ def test_unbiased_for_the_fitted_kernel_with_the_variance_of_fourier_features(wi
 
 
 def test_the_fit_of_the_paper():
-    """(1 - z²/4)^p is close to the transform of a density, the closer the higher p is."""
-    errors = [fit_spectrum(lambda z, p=p: (1 - z**2 / 4) ** p, 50)[1] for p in (3, 10, 20)]
-    assert errors[0] < 0.03
+    """(1 - z²/4)^p is close to the transform of a density, the closer the higher p is.
+
+    The fit is at least as good as e^{-p z²/4}, which is a transform, up to the points of the
+    integrals: a step of the grid of frequencies moves K by |z K'(z)| times half its logarithm.
+    """
+    z = np.linspace(0, 2, 2001)
+    step = np.log(60 / 1e-3) / (N_FREQUENCIES - 1)
+    rounding = 2 / np.e * step / 2  # |z d/dz e^{-c z²}| is at most 2/e
+    errors = []
+    for p in (3, 10, 20):
+        errors.append(fit_spectrum(lambda z, p=p: (1 - z**2 / 4) ** p, 50)[1])
+        gap = np.sqrt(np.mean(((1 - z**2 / 4) ** p - np.exp(-p * z**2 / 4)) ** 2))
+        assert errors[-1] <= gap + rounding
     assert errors[0] > errors[1] > errors[2]
     spectrum, error = fit_spectrum(lambda z: np.exp(-2 * z**2), 50)
-    assert error < 5e-3  # a Gaussian is one already: what is left are the points of the integrals
+    assert error <= rounding  # a Gaussian is one already
     assert (spectrum[1] >= 0).all()
 
 

@@ -11,6 +11,7 @@ from .nystroem import NystroemFeatures
 from .polysketch import PolySketchFeatures
 from .relu import ReLUFeatures
 from .spherical import SphericalFeatures
+from .tensor_sketch import TensorSketchFeatures
 
 __all__ = [
     "AdaptiveSketchFeatures",
@@ -24,4 +25,5 @@ __all__ = [
     "PolySketchFeatures",
     "ReLUFeatures",
     "SphericalFeatures",
+    "TensorSketchFeatures",
 ]

@@ -13,7 +13,7 @@ from ..._validation import check_count, is_sparse
 from ...kernels.expansion.cut import average_taylor
 from ..training_sample import TrainingSample
 from .landmarks import distinct_rows
-from .polysketch import TOL
+from .sketched_powers import TOL
 from .taylor import TaylorFeatures, unit_rows, warn_if_cut
 from .tuple_sampling import TupleSampler
 
@@ -22,6 +22,8 @@ __all__ = ["AdaptiveSketchFeatures"]
 # Rows that leverage scores are found from, random vectors that they are found with, and columns
 # of the sketches of powers.
 ROWS, PROBES, SKETCH = 2000, 8, 16
+# Draws for each column, at most, where tuples repeat.
+MOST = 16
 
 
 class AdaptiveSketchFeatures(TaylorFeatures):
@@ -32,23 +34,24 @@ class AdaptiveSketchFeatures(TaylorFeatures):
 
     .. math::
 
-        z_I(x) = \frac{1}{\sqrt{D\, p_I}} \sqrt{a_j}\, e^{-\beta\|x\|^2}\, x_{i_1} \cdots x_{i_j},
+        z_I(x) = \sqrt{\frac{a_j}{1 - (1 - p_I)^N}}\, e^{-\beta\|x\|^2}\, x_{i_1} \cdots x_{i_j},
         \qquad I = (i_1, \dots, i_j) \sim p, \qquad \mathbb{E}[Z Z^\top] = K,
 
-    with p close to the ridge leverage scores :math:`\phi_I^\top (K + \lambda)^{-1} \phi_I` of the
-    values φ_I at the rows. They come in rounds: first p is proportional to ‖φ_I‖²; the features
-    of one round give (Z Zᵀ + λ)⁻¹ for the next, with a smaller λ. Tuples are drawn column
-    after column with sketches of the powers that are left, so that no power is ever formed and
-    sparse rows stay sparse. The number of features needed grows with the statistical dimension
-    of the rows, whatever their number of columns.
+    for the different tuples among N draws (over the chance to be drawn at all, so that likely
+    ones are exact), with p close to the ridge leverage scores
+    :math:`\phi_I^\top (K + \lambda)^{-1} \phi_I` of the values φ_I at the rows. They come in
+    rounds: first p is proportional to ‖φ_I‖²; the features of one round give (Z Zᵀ + λ)⁻¹ for the
+    next, with a smaller λ. Tuples are drawn column after column with sketches of the powers that
+    are left, so that no power is ever formed and sparse rows stay sparse. The number of features
+    needed grows with the statistical dimension of the rows, whatever their number of columns.
 
     Parameters
     ----------
     kernel : Kernel or str, default="gaussian"
         A kernel with a Taylor series in ⟨x, y⟩, as for `PolySketchFeatures`.
     n_components : int, default=1024
-        The number of tuples D. Those drawn several times share a column, and columns of zeros
-        follow.
+        The number of columns D. As many tuples are drawn as fill them, by what the round before
+        found; those that differ in their order share a column, and columns of zeros may follow.
     n_rounds : int, default=3
         Rounds of sampling.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
@@ -127,16 +130,19 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         sampler = TupleSampler(rows, int(series.degrees.max()), SKETCH, rng)
         self.lam_ = math.inf
         Z: FloatArray | None = None
+        n_draws = int(self.n_components)
         for _ in range(int(self.n_rounds)):
             probes = self._probes(Z, len(chosen), rng)
-            self._draw(sampler, probes, heights, rng)
+            n_found = self._draw(sampler, probes, heights, n_draws, rng)
+            # The next round may draw as often as it takes to fill the columns: tuples repeat.
+            n_draws = min(n_draws * int(self.n_components) // n_found, MOST * self.n_components)
             Z = np.empty((len(chosen), int(self._counts.sum())))
             self._unit_features(np.float64)(rows, Z)
             Z *= np.repeat(heights * np.exp(self._log_scales), self._counts, axis=1)
         return int(self._counts.sum())
 
     def _probes(self, Z: FloatArray | None, n_rows: int, rng: np.random.Generator) -> FloatArray:
-        """Return (Z Zᵀ + λ)^{-1/2} G for random vectors G, and half of them as they are at first.
+        """Return (Z Zᵀ/λ + 1)^{-1/2} G for random vectors G; G itself at first.
 
         λ is what a sample of D can serve, as for Nyström features: the mean of the eigenvalues
         beyond the first D/(4 log D).
@@ -144,15 +150,17 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         G = rng.standard_normal((n_rows, PROBES))
         if Z is None:
             return G
-        squares, basis = eigh(Z.T @ Z)
-        squares = np.maximum(squares[::-1], 0.0)
-        size = len(squares)
+        wide = Z.shape[1] > n_rows
+        squares, basis = eigh(Z @ Z.T if wide else Z.T @ Z)
+        squares = np.maximum(squares, 0.0)
+        size = Z.shape[1]
         k = math.ceil(size / (4 * math.log(size))) if size > 1 else 1
-        rest = max(squares[k:].sum(), 1e-12 * squares.sum(), np.finfo(float).tiny)
+        rest = max(np.sort(squares)[::-1][k:].sum(), 1e-12 * squares.sum(), np.finfo(float).tiny)
         self.lam_ = min(self.lam_, float(rest / k))
         growth = np.sqrt(1 + squares / self.lam_)
+        if wide:
+            return np.asarray(basis @ ((basis.T @ G) / growth[:, None]))
         weights = 1 / (self.lam_ * growth * (growth + 1))
-        basis = basis[:, ::-1]
         return np.asarray(G - Z @ (basis @ (weights[:, None] * (basis.T @ (Z.T @ G)))))
 
     def _draw(
@@ -160,29 +168,60 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         sampler: TupleSampler,
         probes: FloatArray,
         heights: FloatArray,
+        n_draws: int,
         rng: np.random.Generator,
-    ) -> None:
-        """Draw tuples of all pieces, by their masses; tuples drawn twice share a column."""
+    ) -> int:
+        """Draw tuples of all pieces, by their masses, and return how many columns they need.
+
+        A tuple counts once, however often it is drawn, over the probability that it is drawn at
+        all (Horvitz and Thompson): tuples that are sure to be drawn are exact.
+        """
         degrees = self.series_.degrees.tolist()
         weighted = [probes * height[:, None] for height in heights.T]
         masses = np.array([sampler.mass(H, q) for H, q in zip(weighted, degrees, strict=True)])
         share = 0.9 * masses / masses.sum() + 0.1 / len(masses)
         share /= share.sum()
-        size = int(self.n_components)
-        counts = rng.multinomial(size, share)
-        self.tuples_, self._factors = [], []
+        counts = rng.multinomial(n_draws, share)
+        found = []
         for H, degree, count, p in zip(weighted, degrees, counts, share, strict=True):
             tuples, log_p = sampler.draw(H, degree, int(count))
-            tuples.sort(axis=1)
-            # An inner product adds up 1/(D p) over the draws.
-            squares = np.exp(-log_p - math.log(size * p))
-            distinct, which = np.unique(tuples, axis=0, return_inverse=True)
-            total = np.bincount(which.ravel(), squares, minlength=len(distinct))
-            self.tuples_.append(distinct)
-            self._factors.append(np.sqrt(total[: len(distinct)]))
-        # What is left of D are columns of zeros, of the last piece.
+            drawn, first = np.unique(tuples, axis=0, return_index=True)
+            with np.errstate(divide="ignore"):  # a tuple that is the only one
+                missed = n_draws * np.log1p(-np.minimum(p * np.exp(log_p[first]), 1.0))
+            # Orders of the same columns share a feature.
+            drawn.sort(axis=1)
+            distinct, which = np.unique(drawn, axis=0, return_inverse=True)
+            squares = np.bincount(which.ravel(), -1 / np.expm1(missed), minlength=len(distinct))
+            found.append((distinct, np.asarray(squares[: len(distinct)], np.float64)))
+        self._keep(found, rng)
+        return sum(len(distinct) for distinct, _ in found)
+
+    def _keep(
+        self, found: list[tuple[npt.NDArray[np.intp], FloatArray]], rng: np.random.Generator
+    ) -> None:
+        """Fit tuples and their squared factors into D columns.
+
+        Too many: the most likely stay, and of the others a random part, with larger factors. Too
+        few: columns of zeros, of the last piece.
+        """
+        size = int(self.n_components)
+        squares = np.concatenate([part for _, part in found])
+        order = np.argsort(squares, kind="stable")
+        if len(squares) > size:
+            rest = order[size // 2 :]
+            kept = rng.choice(rest, size - size // 2, replace=False)
+            squares[kept] *= len(rest) / len(kept)
+            squares[np.setdiff1d(rest, kept)] = 0
+        self.tuples_, self._factors = [], []
+        for distinct, part in zip(
+            (distinct for distinct, _ in found),
+            np.split(squares, np.cumsum([len(part) for _, part in found])[:-1]),
+            strict=True,
+        ):
+            self.tuples_.append(distinct[part > 0])
+            self._factors.append(np.sqrt(part[part > 0]))
         missing = size - sum(map(len, self.tuples_))
-        blank = np.zeros((missing, degrees[-1]), np.intp)
+        blank = np.zeros((missing, self.tuples_[-1].shape[1]), np.intp)
         self.tuples_[-1] = np.concatenate([self.tuples_[-1], blank])
         self._factors[-1] = np.concatenate([self._factors[-1], np.zeros(missing)])
         self._counts = np.array([len(part) for part in self.tuples_])

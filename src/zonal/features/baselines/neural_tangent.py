@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
-from ..._validation import check_choice, check_count, is_sparse, row_norms
+from ..._validation import check_count, is_sparse, row_norms
 from ...kernels import NTK
-from ..base import KernelFeatures
 from ..training_sample import TrainingSample
-from .relu import SAMPLING, activate, draw_weights
+from .relu import NetworkFeatures, activate, draw_weights
 from .sketch_tree import Node, base_matrix, pair_sketch
+from .taylor import unit_rows
 
 __all__ = ["NTKFeatures"]
 
@@ -46,7 +46,7 @@ class _Layer:
         self.sketch.fill(None, [psi, step], out[:, width:])
 
 
-class NTKFeatures(KernelFeatures):
+class NTKFeatures(NetworkFeatures):
     r"""Features of the ReLU Neural Tangent kernel of any depth (Zandieh et al., 2021).
 
     From φ₀ = ψ₀ = x/‖x‖, each layer has random features of both arc-cosine kernels of the last,
@@ -122,12 +122,7 @@ class NTKFeatures(KernelFeatures):
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         name = type(self).__name__
-        check_choice("sampling", self.sampling, SAMPLING, name)
-        if not isinstance(self.kernel_, NTK):
-            raise ValueError(
-                f"kernel={self.kernel_!r} of {name} must be a Neural Tangent kernel, such as "
-                "zonal.NTK(depth=2): use GegenbauerFeatures or NystroemFeatures for others."
-            )
+        self._check_network(NTK, "a Neural Tangent kernel, such as zonal.NTK(depth=2)")
         width = HIDDEN * int(self.n_components)
         if self.hidden != "auto":
             width = check_count("hidden", self.hidden, name, extra=', or "auto"')
@@ -160,9 +155,8 @@ class NTKFeatures(KernelFeatures):
         base = None if self._base is None else self._base.astype(dtype)
 
         def block(rows: Any, out: Array) -> None:
-            norms = row_norms(rows).astype(rows.dtype)
-            scale = np.maximum(norms, np.finfo(rows.dtype).tiny)
-            phi = _divided(rows, scale)
+            norms = row_norms(rows)
+            phi = unit_rows(rows, norms)
             psi = phi if base is None else phi @ base
             psi = psi.toarray() if is_sparse(psi) else np.asarray(psi)
             for number, layer in enumerate(layers):
@@ -173,14 +167,6 @@ class NTKFeatures(KernelFeatures):
                 phi, psi = values[:, : len(layer.relu)], values
             if out.shape[1] == 1:
                 out[:] = psi @ self._signs.astype(out.dtype)[:, None]
-            out *= norms[:, None]
+            out *= norms.astype(out.dtype)[:, None]
 
         return block
-
-
-def _divided(rows: Any, scale: Array) -> Any:
-    """Return rows over their norms, dense or sparse as they are."""
-    if not is_sparse(rows):
-        return rows / scale[:, None]
-    data = rows.data / np.repeat(scale, np.diff(rows.indptr))
-    return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)

@@ -7,21 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._typing import Array, FloatArray
-from ..._validation import check_choice, check_count
-from ...kernels.expansion.cut import average_taylor
-from ...kernels.expansion.taylor import TaylorSeries, taylor_series
+from ..._validation import check_choice
 from ..training_sample import TrainingSample
 from .sketch_tree import plan_tree
-from .taylor import TaylorFeatures, mean_square_radius, warn_if_cut
+from .sketched_powers import SketchedPowers
 
 __all__ = ["PolySketchFeatures"]
 
-# What the series may lose of k(x, x), averaged over the rows. The last degrees cost columns and
-# noise: below this, an error of D^{-1/2} hides what they would add.
-TOL = 1e-4
 
-
-class PolySketchFeatures(TaylorFeatures):
+class PolySketchFeatures(SketchedPowers):
     r"""Oblivious sketches of all tensor powers of a kernel's Taylor series (Ahle et al., 2020).
 
     For :math:`k(x,y) = e^{-\beta(\|x\|^2+\|y\|^2)} \sum_j a_j \langle x,y\rangle^j` with
@@ -127,18 +121,9 @@ class PolySketchFeatures(TaylorFeatures):
         self.random_state = random_state
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
-        name = type(self).__name__
-        check_choice("base_sketch", self.base_sketch, ("auto", "count", "osnap", "srht"), name)
-        if self.degree != "auto":
-            check_count("degree", self.degree, name, minimum=0, extra=', or "auto"')
-        norms = self._norms(sample)
-        self.series_ = self._find_series(norms, sample.weights)
-        self.degrees_ = self.series_.degrees
-        self.widths_ = share_widths(
-            self.series_.shares(mean_square_radius(norms, sample.weights)),
-            [self.n_features_in_ ** int(degree) for degree in self.degrees_],
-            self.n_components,
-        )
+        bases = ("auto", "count", "osnap", "srht")
+        check_choice("base_sketch", self.base_sketch, bases, type(self).__name__)
+        self._share_columns(sample, lambda degree: self.n_features_in_**degree)
         base = "osnap" if self.base_sketch == "auto" else self.base_sketch
         self._tree = plan_tree(
             self.n_features_in_,
@@ -147,31 +132,7 @@ class PolySketchFeatures(TaylorFeatures):
             base,
             np.random.default_rng(seed),
         )
-        self._counts, self._log_scales = self.widths_, np.zeros(len(self.series_))
         return int(self.widths_.sum())
-
-    def _find_series(self, norms: FloatArray, weights: FloatArray) -> TaylorSeries:
-        name = type(self).__name__
-        if not isinstance(self.degree, str):
-            series = taylor_series(self.kernel_, int(self.degree), name)
-            if len(series) > self.n_components:
-                raise ValueError(
-                    f"n_components={self.n_components} of {name} is less than the {len(series)} "
-                    f"degrees up to degree={self.degree}, each of which needs a column: raise "
-                    'n_components, lower degree, or use degree="auto".'
-                )
-            return series
-        series, energy = average_taylor(self.kernel_, norms, weights, TOL, name)
-        # Beyond the last degree that earns half a column there is nothing worth a sketch: a few
-        # rows of large norm would else ask for a hundred degrees, each with a tree of its own.
-        earned = series.degrees[energy * self.n_components >= 0.5]
-        if len(earned):
-            inside = series.degrees <= earned.max()
-            series, energy = series[inside], energy[inside]
-        largest = np.sort(np.argsort(-energy, kind="stable")[: self.n_components])
-        series, energy = series[largest], energy[largest]
-        warn_if_cut(self.kernel_, series, 1 - energy.sum(), self.n_components)
-        return series
 
     @property
     def scratch_width(self) -> int:
@@ -189,38 +150,3 @@ class PolySketchFeatures(TaylorFeatures):
         for j in range(rows.shape[1]):
             gradients[:, :, j] = tree.derivative(rows, j)
         return values, gradients
-
-
-def share_widths(shares: FloatArray, sizes: list[int], n_components: int) -> npt.NDArray[np.intp]:
-    """Divide columns in proportion to shares, at least one each and no more than their sizes.
-
-    Whatever is left when all have their size goes to the last.
-
-    Examples
-    --------
-    >>> from zonal.features.baselines.polysketch import share_widths
-    >>> share_widths([0.4, 0.4, 0.2], [1, 3, 9], 8)
-    array([1, 3, 4])
-    """
-    shares = np.maximum(np.asarray(shares, dtype=np.float64), 1e-300)
-    # One column each, and the rest in proportion; what one cannot use, the others share again.
-    room = np.array([min(size, n_components) - 1 for size in sizes])
-    extra = np.zeros(len(room))
-    left = n_components - len(room)
-    is_open = room > 0
-    while is_open.any():
-        extra[is_open] = left * shares[is_open] / shares[is_open].sum()
-        full = is_open & (extra >= room)
-        if not full.any():
-            break
-        extra[full] = room[full]
-        left -= int(room[full].sum())
-        is_open &= ~full
-    widths = 1 + np.floor(extra).astype(np.intp)
-    missing = n_components - int(widths.sum())
-    if is_open.any():
-        largest = np.argsort(np.floor(extra) - extra, kind="stable")[:missing]
-        widths[largest] += 1
-    else:
-        widths[-1] += missing
-    return widths

@@ -14,7 +14,7 @@ from ..base import KernelFeatures
 from ..directions import DIRECTIONS
 from ..training_sample import TrainingSample
 
-__all__ = ["SAMPLING", "ReLUFeatures", "activate", "draw_weights"]
+__all__ = ["NetworkFeatures", "ReLUFeatures", "activate", "draw_weights"]
 
 #: How weights are drawn.
 SAMPLING = ("leverage", "orthogonal", "gaussian")
@@ -51,7 +51,24 @@ def activate(values: Array, order: int) -> None:
     values *= math.sqrt(2 / values.shape[1])
 
 
-class ReLUFeatures(KernelFeatures):
+class NetworkFeatures(KernelFeatures):
+    """Base class: features that are units of a network with random weights, for one kernel."""
+
+    kernel_: Any
+    sampling: str
+
+    def _check_network(self, kind: type, wanted: str) -> None:
+        """Raise ValueError for other kernels and for weights that are drawn in no known way."""
+        name = type(self).__name__
+        check_choice("sampling", self.sampling, SAMPLING, name)
+        if not isinstance(self.kernel_, kind):
+            raise ValueError(
+                f"kernel={self.kernel_!r} of {name} must be {wanted}: use GegenbauerFeatures or "
+                "NystroemFeatures for others."
+            )
+
+
+class ReLUFeatures(NetworkFeatures):
     r"""Random features of an arc-cosine kernel (Cho and Saul, 2009).
 
     .. math::
@@ -114,13 +131,7 @@ class ReLUFeatures(KernelFeatures):
         self.random_state = random_state
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
-        name = type(self).__name__
-        check_choice("sampling", self.sampling, SAMPLING, name)
-        if not isinstance(self.kernel_, ArcCosine):
-            raise ValueError(
-                f"kernel={self.kernel_!r} of {name} must be an arc-cosine kernel, such as "
-                "zonal.ArcCosine(order=1): use GegenbauerFeatures or NystroemFeatures for others."
-            )
+        self._check_network(ArcCosine, "an arc-cosine kernel, such as zonal.ArcCosine(order=1)")
         rng = np.random.default_rng(seed)
         order, dim = int(self.kernel_.order), self.n_features_in_
         self.weights_ = draw_weights(self.sampling, int(self.n_components), dim, order, rng)

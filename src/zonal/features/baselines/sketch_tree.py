@@ -12,7 +12,7 @@ from numba import njit
 from ..._typing import Array
 from ..._validation import is_sparse
 
-__all__ = ["Node", "SketchTree", "base_matrix", "hash_products", "pair_sketch", "plan_tree"]
+__all__ = ["Node", "SketchTree", "base_matrix", "fold", "hash_products", "pair_sketch", "plan_tree"]
 
 # Non-zero entries of OSNAP in every row.
 OSNAP_ENTRIES = 4
@@ -86,9 +86,14 @@ class _TensorSketch:
         spectrum = scipy.fft.rfft(counts, axis=1)
         hash_products(one, values[self.right], self.buckets[1], self.signs[1], counts)
         spectrum *= scipy.fft.rfft(counts, axis=1)
-        product = scipy.fft.irfft(spectrum, self.length, axis=1, overwrite_x=True)
-        out[:] = product[:, : self.width]
-        out[:, : self.length - self.width] += product[:, self.width :]
+        fold(scipy.fft.irfft(spectrum, self.length, axis=1, overwrite_x=True), out)
+
+
+def fold(buckets: Array, out: Array) -> None:
+    """Add the buckets beyond the width to the first ones: [b, length] to [b, width]."""
+    width = out.shape[1]
+    out[:] = buckets[:, :width]
+    out[:, : buckets.shape[1] - width] += buckets[:, width:]
 
 
 Node = _Leaf | _One | _Direct | _TensorSketch

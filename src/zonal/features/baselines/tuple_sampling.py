@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from ..._typing import Array, FloatArray
 from ..._validation import is_sparse
@@ -54,8 +55,8 @@ class TupleSampler:
         )
         sketches = np.empty((rows.shape[0], width * (max_degree + 1)))
         tree.fill(rows, sketches)
-        self._powers = np.split(sketches, max_degree + 1, axis=1)
-        self._squares = rows.multiply(rows).tocsr() if is_sparse(rows) else np.square(rows)
+        # The power of degree zero is a one, whatever the width of its sketch.
+        self._powers = [sketches[:, :1], *np.split(sketches, max_degree + 1, axis=1)[1:]]
         self._rng = rng
 
     def mass(self, H: FloatArray, degree: int) -> float:
@@ -91,10 +92,10 @@ class TupleSampler:
         degree = tuples.shape[1]
         if level == degree:
             return
-        p = self._next(H, rows, degree - level - 1)
-        drawn = self._rng.choice(len(p), len(which), p=p)
-        tuples[which, level] = drawn
-        log_p[which] += np.log(p[drawn])
+        columns, p = self._next(H, rows, degree - level - 1)
+        places = self._rng.choice(len(p), len(which), p=p)
+        drawn = tuples[which, level] = columns[places]
+        log_p[which] += np.log(p[places])
         for column in np.unique(drawn):
             inside, values = self._column(rows, int(column))
             self._descend(
@@ -106,17 +107,29 @@ class TupleSampler:
                 level + 1,
             )
 
-    def _next(self, H: FloatArray, rows: npt.NDArray[np.intp], left: int) -> FloatArray:
-        """Return the probability of every column to be the next, with so many to follow."""
-        n_columns = self._rows.shape[1]
+    def _next(
+        self, H: FloatArray, rows: npt.NDArray[np.intp], left: int
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Return columns, and the probability of each to be the next, with so many to follow."""
+        columns, inside = self._inside(rows)
         power = self._powers[left][rows]
         products = (H[:, :, None] * power[:, None, :]).reshape(len(H), H.shape[1] * power.shape[1])
-        sums = np.square(np.asarray(self._rows[rows].T @ products)).sum(axis=1)
-        plain = np.asarray(self._squares[rows].T @ np.square(H).sum(axis=1)).ravel()
+        sums = np.square(np.asarray(inside.T @ products)).sum(axis=1)
+        plain = np.asarray((inside * inside).T @ np.square(H).sum(axis=1)).ravel()
         if not (sums.sum() > 0 and plain.sum() > 0):  # the prefix is zero everywhere
-            return np.full(n_columns, 1 / n_columns)
+            n_columns = self._rows.shape[1]
+            return np.arange(n_columns), np.full(n_columns, 1 / n_columns)
         p = (1 - MIX) * sums / sums.sum() + MIX * plain / plain.sum()
-        return np.asarray(p / p.sum())
+        return columns, np.asarray(p / p.sum())
+
+    def _inside(self, rows: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Any]:
+        """Return the columns that are not zero in some rows, and these rows without the others."""
+        inside = self._rows[rows]
+        if not is_sparse(inside):
+            return np.arange(inside.shape[1]), inside
+        columns, numbers = np.unique(inside.indices, return_inverse=True)
+        shape = (len(rows), len(columns))
+        return columns, sp.csr_array((inside.data, numbers, inside.indptr), shape=shape)
 
     def _column(self, rows: npt.NDArray[np.intp], column: int) -> tuple[Array, FloatArray]:
         """Return places among the rows where a column is not zero, and its values there."""
