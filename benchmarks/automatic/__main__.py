@@ -1,4 +1,4 @@
-"""python -m benchmarks.automatic [seconds | errors | peers | pilot | classes …]: all parts, or those named.
+"""python -m benchmarks.automatic [seconds | errors | peers | pilot | classes …]: all or some parts.
 
 Each part's table goes to results/automatic.json when it is done, and all of them to automatic.md.
 """
