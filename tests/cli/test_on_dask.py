@@ -164,6 +164,13 @@ def test_options_go_together():
         check_engine(Engine.DASK, "tcp://1.2.3.4:5", 3)
 
 
+def test_words_are_for_the_local_engine(tmp_path):
+    (tmp_path / "t.csv").write_text("a,cut,day,y\n1,fair,2020-01-01,3\n2,good,2020-01-02,4\n")
+    said = message("fit", "t.csv", "--target", "y", "--engine", "dask", cwd=tmp_path)
+    assert "takes numbers only, but words or dates are in 'cut', 'day'" in said
+    assert "--engine local" in said
+
+
 def test_script_on_running_scheduler(place):
     """The same predictions through the console script, on workers of a scheduler's address."""
     options = ("--target", "y", "-i", "a", "-i", "b", "-i", "c", *FIXED)

@@ -6,6 +6,7 @@ import pytest
 from sklearn.inspection import permutation_importance
 
 import zonal
+from zonal.kriging.process import LocalProcess
 from zonal.learners.importance import column_shares
 
 
@@ -53,3 +54,19 @@ def test_arrays():
     X = rng.standard_normal((200, 2))
     model = zonal.KernelRidge(zonal.FourierFeatures(n_components=64), random_state=0)
     assert next(iter(model.fit(X, np.sin(X[:, 1])).importances_)) == "x1"
+
+
+def test_rows_of_the_fit_are_not_their_own_neighbours():
+    rng = np.random.default_rng(3)
+    rows, residual = rng.standard_normal((60, 2)), rng.standard_normal((60, 1))
+    options = np.ones(60), zonal.Matern(2.5, 1.0), 0.01, 8
+    found = LocalProcess(rows, *options).gradient(rows[:5], residual, held_out=True)
+    for i in range(5):
+        others = np.arange(60) != i
+        without = LocalProcess(rows[others], np.ones(59), *options[1:])
+        exact = without.gradient(rows[i : i + 1], residual[others])
+        np.testing.assert_allclose(found[i], exact[0], rtol=1e-8)
+    new = rng.standard_normal((3, 2))
+    process = LocalProcess(rows, *options)
+    plain = process.gradient(new, residual)
+    np.testing.assert_allclose(process.gradient(new, residual, held_out=True), plain, rtol=1e-8)

@@ -111,6 +111,21 @@ def test_numbers_alone_need_no_encoder(table):
         zonal.KernelRidge(encoder="words").fit(X, y)
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_gaps_that_fit_has_not_met_are_the_mean(table, library):
+    X, y = table
+    rows = {"x": X["x"].fillna(0.0).to_numpy(), "n": np.arange(N)}
+    model = zonal.KernelRidge(budget=32, local=None, random_state=0).fit(library(rows), y)
+    gaps = library({"x": [np.nan, 1.0], "n": [3, None]})
+    filled = library({"x": [rows["x"].mean(), 1.0], "n": [3.0, (N - 1) / 2]})
+    with pytest.warns(UserWarning, match=r"'x' \(1\), 'n' \(1\), but fit met no gaps"):
+        found = model.predict(gaps)
+    np.testing.assert_allclose(found, model.predict(filled))
+    given = zonal.KernelRidge(zonal.FourierFeatures(n_components=8), random_state=0)
+    with pytest.raises(ValueError, match="NaN"):
+        given.fit(library(rows), y).predict(gaps)
+
+
 def test_splitters_see_the_columns_of_the_table(table):
     X, y = table
     rng = np.random.default_rng(1)
@@ -120,3 +135,17 @@ def test_splitters_see_the_columns_of_the_table(table):
     ).fit(places[:900], y[:900])
     assert list(model.encoder_.get_feature_names_out())[:3] == ["sphere_x", "sphere_y", "sphere_z"]
     assert "_table_" not in vars(model)
+
+
+def test_a_table_is_stretched_where_its_target_is_steep(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"hour": rng.uniform(0, 24, 700), "day": rng.choice(["work", "free"], 700)})
+    steep = np.tanh(8 * (X["hour"] - 8)) * np.where(X["day"] == "work", 1.0, 0.2)
+    y = (steep + 0.02 * rng.standard_normal(700)).to_numpy()
+    model = zonal.KernelRidge(budget=32, random_state=0).fit(X[:500], y[:500])
+    assert "stretch" in dict(model._columns_.steps)
+    assert model.score(X[500:], y[500:]) > 0.97
+    assert sum(model.importances_.values()) == pytest.approx(1)
+    zonal.save(model, tmp_path / "model.zonal")
+    again = zonal.load(tmp_path / "model.zonal")
+    np.testing.assert_array_equal(again.predict(X[500:]), model.predict(X[500:]))

@@ -7,12 +7,13 @@ from enum import StrEnum
 from ..evaluation import Split
 from ..tables import Columns, Stream
 from ..tables.frames import FrameStream
+from ..tables.survey import ColumnSurvey
 from .console import Screen
 from .dask_cluster import dask_cluster
 from .errors import CommandError
 from .training import DaskTrainingRows, LocalTrainingRows, TrainingRows
 
-__all__ = ["Engine", "check_engine", "rows_of"]
+__all__ = ["Engine", "check_engine", "check_numbers", "rows_of"]
 
 
 class Engine(StrEnum):
@@ -34,6 +35,20 @@ def check_engine(engine: Engine, scheduler: str | None, workers: int | None) -> 
         raise CommandError(
             f"--scheduler {scheduler} has workers of its own, so that --workers {workers} has no "
             "meaning: leave one of them out."
+        )
+
+
+def check_numbers(columns: Columns) -> None:
+    """Raise an error if the first rows hold words or dates, which a cluster does not read."""
+    batch = next(columns.table.batches(columns.inputs))
+    found = [ColumnSurvey(name, columns.table.types[name]) for name in columns.inputs]
+    for column in found:
+        column.add(batch.column(column.name))
+    words = [repr(column.name) for column in found if not column.is_number]
+    if words:
+        raise CommandError(
+            f"--engine dask takes numbers only, but words or dates are in {', '.join(words)}: use "
+            "--engine local, which reads the table block by block, or leave them out with --ignore."
         )
 
 

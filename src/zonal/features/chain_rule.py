@@ -20,7 +20,8 @@ def features_gradient(steps: Sequence[Any], X: Any, coef: FloatArray) -> Array:
         Fitted; the last is a feature map of this library (it has a method
         ``contract_gradient(X, coef)``), the others are linear: `Standardizer`, scikit-learn's
         scalers, and whatever has a method ``linear_map()`` that returns factors of the columns
-        [d] or the matrix A [d_out, d] of x ↦ A x + b.
+        [d] or the matrix A [d_out, d] of x ↦ A x + b; or they map each column by itself, and have
+        a method ``slopes(X)`` that returns the derivatives [n, d].
     X : array, CSR matrix or frame of shape (n, d)
         Rows.
     coef : ndarray of shape (n_columns, t)
@@ -31,19 +32,24 @@ def features_gradient(steps: Sequence[Any], X: Any, coef: FloatArray) -> Array:
     ndarray of shape (n, t, d)
     """
     *before, last = steps
-    maps = [linear_map(step) for step in before]  # all are looked at before any work is done
+    # All are looked at before any work is done.
+    maps = [None if hasattr(step, "slopes") else linear_map(step) for step in before]
     if not hasattr(last, "contract_gradient"):
         raise NotImplementedError(
             f"The gradient of features={last!r} is not known: use a feature map of this "
             "library, such as zonal.FourierFeatures, alone or after linear steps in a Pipeline."
         )
-    rows = X
+    inputs = [X]
     for step in before:
-        rows = step.transform(rows)
-    gradient: Array = last.contract_gradient(rows, coef)
-    for linear in reversed(maps):
-        linear = linear.astype(gradient.dtype)
-        gradient = gradient * linear if linear.ndim == 1 else gradient @ linear
+        inputs.append(step.transform(inputs[-1]))
+    gradient: Array = last.contract_gradient(inputs.pop(), coef)
+    for step, linear, rows in reversed(list(zip(before, maps, inputs, strict=True))):
+        if linear is None:
+            gradient = gradient * step.slopes(rows).astype(gradient.dtype)[:, None, :]
+        elif linear.ndim == 1:
+            gradient = gradient * linear.astype(gradient.dtype)
+        else:
+            gradient = gradient @ linear.astype(gradient.dtype)
     return gradient
 
 

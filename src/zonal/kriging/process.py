@@ -82,10 +82,15 @@ class LocalProcess:
         neighbors = self._near(points)
         return neighbors, *self._solve(queries, points, neighbors)
 
-    def gradient(self, queries: Array, residual: FloatArray) -> FloatArray:
+    def near(self, queries: Array) -> Indices:
+        """Return the neighbours of other points: [n_queries, m]."""
+        return self._near(scaled(queries, self._length_scale))
+
+    def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
 
-        The neighbours are held: where they change, the prediction has a small step.
+        The neighbours are held: where they change, the prediction has a small step. A query that is
+        `held_out` is not its own neighbour, if it is a row of the process.
         """
         if self._correlation is None:
             raise NotImplementedError(
@@ -93,22 +98,28 @@ class LocalProcess:
                 "Matern with ν = 1/2, 3/2 or 5/2, Gaussian, Laplacian or RationalQuadratic."
             )
         points = scaled(queries, self._length_scale)
-        neighbors = self._near(points)
+        neighbors = self._others(points) if held_out else self._near(points)
         slopes = compiled_slopes(
             self._correlation, self.points, self.nugget, points, neighbors, residual
         )
         return slopes / self._length_scale
 
-    def _near(self, points: FloatArray) -> Indices:
-        """The nearest rows of points in units of the length scales: [q, m]."""
-        m = min(self.n_neighbors, len(self.rows))
+    def _others(self, points: FloatArray) -> Indices:
+        """The nearest rows that are not the point itself: [q, m]."""
+        near = self._near(points, self.n_neighbors + 1)
+        itself = (self.points[near[:, 0]] == points).all(axis=1)
+        return np.ascontiguousarray(np.where(itself[:, None], near[:, 1:], near[:, :-1]))
+
+    def _near(self, points: FloatArray, n_neighbors: int | None = None) -> Indices:
+        """The nearest rows of points in units of the length scales, the nearest first: [q, m]."""
+        m = min(n_neighbors or self.n_neighbors, len(self.rows))
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
         neighbors[order] = self._index().query(points[order], m)
         return neighbors
 
     def held_out(
-        self, rows: Indices, folds: Array | None = None
+        self, rows: Indices, folds: Array | None = None, n_neighbors: int | None = None
     ) -> tuple[Indices, FloatArray, FloatArray]:
         """What `at` returns for rows of the process, without themselves.
 
@@ -121,20 +132,22 @@ class LocalProcess:
         folds : ndarray of shape (n,), optional
             A label for each row of the process: neighbours of a row have other labels. By default
             all rows but itself may be neighbours.
+        n_neighbors : int, optional
+            By default m.
         """
         n_rows = len(self.rows)
         if n_rows < 2 or (folds is not None and (folds == folds[0]).all()):
             raise ValueError("Rows that are held out need at least one other row, of another fold.")
+        most = min(n_neighbors or self.n_neighbors, n_rows - 1)
         if folds is None:
-            m = min(self.n_neighbors, n_rows - 1)
-            found = self._index().query(self.points[rows], m + 1)
+            found = self._index().query(self.points[rows], most + 1)
             neighbors = _without(found, rows)
         else:
-            neighbors = np.full((len(rows), min(self.n_neighbors, n_rows - 1)), -1, np.int32)
+            neighbors = np.full((len(rows), most), -1, np.int32)
             for label in np.unique(folds[rows]):
                 others = np.flatnonzero(folds != label).astype(np.int32)
                 mine = np.flatnonzero(folds[rows] == label)
-                m = min(neighbors.shape[1], len(others))
+                m = min(most, len(others))
                 found = Nearest(self.points[others]).query(self.points[rows[mine]], m)
                 neighbors[mine, :m] = others[found]
         return neighbors, *self._solve(self.rows[rows], self.points[rows], neighbors)

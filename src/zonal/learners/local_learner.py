@@ -27,7 +27,7 @@ from ..rows.reservoir import Reservoir
 from ..rows.survey import Survey
 from ..selection.choice import LocalOptions, select_model
 from ..selection.search import MIN_ROWS
-from ..selection.trials import FIT_NEIGHBORS, Split
+from ..selection.trials import FIT_NEIGHBORS, Losses, Split
 from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
 from .local_solution import LocalGradient, LocalSolution, solve_local
@@ -144,6 +144,7 @@ class LocalLearner(MomentLearner):
             n_components=self.budget,
             local=options,
             splits=self._judging_splits(counting),
+            measure=self._measure(),
             scaled=hasattr(self, "encoder_"),
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
@@ -158,6 +159,10 @@ class LocalLearner(MomentLearner):
 
     def _judging_splits(self, counting: Any) -> list[Split] | None:
         """Return held-out rows of the kind that the model will meet; None: random ones."""
+        return None
+
+    def _measure(self) -> Losses | None:
+        """Return what whole models are judged by; None: squared errors."""
         return None
 
     def _options(self) -> LocalOptions:
@@ -315,11 +320,11 @@ class LocalLearner(MomentLearner):
         """Return gradients of the predictions, the local part included: [n, t, d]."""
         return self._gradient_at(self._check_rows(X, reset=False), coef)
 
-    def _gradient_at(self, rows: Any, coef: FloatArray) -> Array:
-        """Return gradients at rows that are checked and encoded."""
+    def _gradient_at(self, rows: Any, coef: FloatArray, held_out: bool = False) -> Array:
+        """Return gradients at rows that are checked and encoded, or as if they were not known."""
         solution = self._solution
         if not isinstance(solution, LocalSolution):
             return self._space.gradient(rows, coef)
         before = [] if self._columns_ is None else FeatureSpace(self._columns_, 0).steps
         last = None if self.features_ is None else self._space.steps[-1]
-        return features_gradient([*before, LocalGradient(solution, last)], rows, coef)
+        return features_gradient([*before, LocalGradient(solution, last, held_out)], rows, coef)

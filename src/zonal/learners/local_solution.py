@@ -17,7 +17,7 @@ from ..kriging.search import Found, find_parameters
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 
-__all__ = ["LocalGradient", "LocalSolution", "Observations", "solve_local"]
+__all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
 # Numbers of features in the sample that finds the parameters, and its most rows.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
@@ -184,15 +184,18 @@ class LocalGradient:
     solution : LocalSolution
     features : transformer or None
         The feature map of rows as the local part sees them.
+    held_out : bool
+        Whether rows of the fit are left out of their own neighbours.
     """
 
     solution: LocalSolution
     features: Any = None
+    held_out: bool = False
 
     def contract_gradient(self, rows: Array, coef: FloatArray) -> Array:
         """Gradients of t predictions at rows: [n, t, d]."""
         joint = self.solution.joint
-        own = joint.process.gradient(rows, joint.residual).astype(rows.dtype)
+        own = joint.process.gradient(rows, joint.residual, self.held_out).astype(rows.dtype)
         if self.features is None:
             return own
         return np.asarray(own + features_gradient([self.features], rows, coef))

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.stats import skew
 
 from .._typing import Array, FloatArray
-from ..features.columns.metric.distinct_sample import DistinctSample
 from ..features.columns.metric.regression import Regression
+from ..features.columns.table.pilot import numbered
 from ..kernels import Matern
 from ..kernels.bandwidth import median_distance
 from ..rows import sample_rows
@@ -140,9 +140,7 @@ class _Pilot:
 
     def held_out(self, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return predictions, the truth and errors on the held-out rows."""
-        numbered = np.column_stack([np.arange(len(self.rows)), self.rows])
-        sample = DistinctSample.of(numbered, target[:, None], self.weights)
-        sample = sample.mapped(np.concatenate([[0.0], np.ones(self.rows.shape[1])]))
+        sample = numbered(self.rows, target[:, None], self.weights)
         n = sample.n_train
         scale = median_distance(sample.rows[:1000], sample.weights[:1000])
         landmarks = np.arange(min(LANDMARKS, n))

@@ -15,23 +15,27 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from .._typing import FloatArray
+from ..features.columns.stretcher import Stretcher
 from ..kernels import Kernel
 from ..kriging.search import Found
+from ..kriging.units import column_groups
 from .candidates import Candidate, scout_for
 from .pilot import Pilot
 from .search import Search
 from .structure import prepare
-from .trials import Split, Trial, Trials, preferred
+from .trials import Losses, Split, Trial, Trials, preferred
 
 __all__ = ["LocalOptions", "Model", "select_model"]
 
 # Rows that candidates are judged on.
 MAX_QUERIES = 3_000
 # Features alone are given up where a local part has less than this share of their error.
-HOPELESS = 0.7
+HOPELESS = 0.8
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
+# With more noise than this, relative to the local part, there is little for neighbours to tell.
+LOUD = 1.0
 # Features of a shorter range are not tried beside a local part if this factor is lost with longer.
 HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
@@ -106,6 +110,7 @@ def select_model(
     n_components: int,
     local: LocalOptions,
     splits: list[Split] | None = None,
+    measure: Losses | None = None,
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
@@ -128,6 +133,9 @@ def select_model(
     local : LocalOptions
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
+    measure : callable, optional
+        What whole models are judged by, of predictions and targets in their own units; by default
+        squared errors, in units of the variance.
     scaled, seed, verbose
         As in `select_features`.
     """
@@ -135,6 +143,8 @@ def select_model(
         chooser = _Chooser(
             X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose
         )
+        if measure is not None:
+            chooser.judge_by(measure)
         return chooser.choose()
 
 
@@ -155,13 +165,14 @@ class _Chooser:
         seed: int,
         verbose: bool,
     ) -> None:
-        self.local, self.seed, self.verbose = local, seed, verbose
+        self.local, self.scaled, self.seed, self.verbose = local, scaled, seed, verbose
         self.n_components, self.gaps = n_components, splits is not None
         self.y = _safe_indexing(y, pilot)
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
         self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
-        unit = targets / np.where(spread > 0, spread, 1.0)
+        self.unit = np.where(spread > 0, spread, 1.0)
+        unit = targets / self.unit
         held_out = None if splits is None else np.isin(pilot, splits[0].queries)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
         self.search = Search(whole, sphere, n_components, seed, verbose)
@@ -173,6 +184,11 @@ class _Chooser:
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
 
+    def judge_by(self, measure: Losses) -> None:
+        """Judge whole models by another measure, of predictions and targets in their own units."""
+        unit = self.unit
+        self.trials.measure = lambda found, truth: measure(found * unit, truth * unit)
+
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
@@ -182,15 +198,26 @@ class _Chooser:
         if self.local.required or self._of_mean(alone) > FAR_AHEAD * search.of_mean(first[0][1], 2):
             scouts = search.second_round(first)
             metric = search.learn_metric(self.y)
-        if metric is not None:
-            locals_.append(self._alone(self.trials.mapped(metric), metric, alone.trial.found))
+        noise = self._finds_noise(alone, first)
+        for columns in () if noise else (self._stretched(alone), metric):
+            if columns is not None:
+                locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
         best_local = min(locals_, key=_error)
         features = None
         far = scouts and self._of_mean(best_local) <= HOPELESS * search.of_mean(scouts[0][1])
         if scouts and not far and not self.local.required:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
-        return self._build(self._final([*contenders, *self._beside(best_local, features)]))
+        if not noise:
+            contenders += self._beside(best_local, features)
+        return self._build(self._final(contenders))
+
+    def _finds_noise(self, alone: _Contender, first: list[tuple[Candidate, float]]) -> bool:
+        """Tell whether a local part finds little but noise, and narrow features do better."""
+        found = alone.trial.found
+        if self.local.required or found is None or found.noise < LOUD:
+            return False
+        return self._of_mean(alone) > self.search.of_mean(first[0][1], 2)
 
     def _alone(self, trials: Trials, metric: Any, like: Found | None = None) -> _Contender:
         """Try the local part alone."""
@@ -198,6 +225,20 @@ class _Chooser:
         found = _Contender(trial, metric)
         self._record(found)
         return found
+
+    def _stretched(self, alone: _Contender) -> Stretcher | None:
+        """Stretch the columns of a table where the targets are steep, as the local part sees it."""
+        found, pilot = alone.trial.found, self.search.pilot
+        if not self.scaled or found is None or found.noise > LOUD:
+            return None
+        scales = getattr(found.kernel, "length_scale", 1.0)
+        if np.ndim(scales) != 1:
+            return None
+        groups = column_groups(pilot.rows)
+        single = np.flatnonzero(np.bincount(groups)[groups] == 1)
+        training = np.flatnonzero(pilot.folds < 2)
+        rows, targets = pilot.rows[training], pilot.targets[training]
+        return Stretcher(scales, single.tolist()).fit(rows, targets, pilot.weights[training])
 
     def _of_mean(self, contender: _Contender) -> float:
         """Return the error of a contender in units of that of the mean.
@@ -210,10 +251,8 @@ class _Chooser:
     def _searched(self, scouts: list[tuple[Candidate, float]], metric: Any) -> _Contender:
         """Finish the search for features, and judge the best like the others."""
         search = self.search
-        best, error = search.on_maps(scouts)
-        if metric is not None:
-            metric, best, error = search.try_metric(metric, best, error)
-        best = search.refine(best, error)
+        metric, scouts = search.in_metric(metric, scouts)
+        best = search.refine(*search.on_maps(scouts))
         features = search.fitted(best)
         trials = self.trials.mapped(metric)
         found = _Contender(trials.of_features(features), metric, features, best.map, best)
@@ -223,11 +262,14 @@ class _Chooser:
     def _beside(self, local: _Contender, features: _Contender | None) -> list[_Contender]:
         """Try features beside the local part: those found, and a few of long range.
 
-        A shorter range is not tried where a longer one does harm.
+        Those found are tried only where they do better than the local part: wide ones take long,
+        and where they do worse, few of long range leave as much to it. A shorter range is not tried
+        where a longer one does harm.
         """
         found = []
-        if features is not None and (features.metric is None) == (local.metric is None):
-            found.append(self._joint(local, features.features, features.name, features.candidate))
+        if features is not None and _same_columns_but_better(features, local):
+            map_, name = features.features, features.name
+            found.append(self._joint(local, map_, name, features.candidate))
         n_columns = self.trials.mapped(local.metric).rows.shape[1]
         name = scout_for(n_columns, LONG_COLUMNS, sparse=False)
         for width in LONG_WIDTHS:
@@ -278,7 +320,8 @@ class _Chooser:
     def _build(self, best: _Contender) -> Model:
         steps: list[tuple[str, Any]] = [] if self.step is None else [("scale", self.step)]
         if best.metric is not None:
-            steps.append(("metric", best.metric))
+            name = "stretch" if isinstance(best.metric, Stretcher) else "metric"
+            steps.append((name, best.metric))
         columns = Pipeline(list(steps)) if steps else None
         features = None
         if best.features is not None:
@@ -320,6 +363,10 @@ class _Chooser:
 
 def _error(contender: _Contender) -> float:
     return contender.trial.error
+
+
+def _same_columns_but_better(features: _Contender, local: _Contender) -> bool:
+    return features.metric is local.metric and _error(features) < _error(local)
 
 
 def _words(found: Found) -> str:

@@ -32,6 +32,8 @@ MAX_METRIC_COLUMNS = 1000
 FULL_WIDTH = 3
 # How many kernels survive the first and the second round.
 SURVIVORS = 8, 3
+# The kernel whose length scale is found first in a learned metric, which is learnt with it.
+METRIC_FAMILY = "matern 3/2"
 # How often the best length scale moves by a factor of √2 while that helps.
 STEPS = 3
 
@@ -123,11 +125,8 @@ class Search:
 
     def best_features(self, y: Any) -> tuple[Candidate, LearnedMetric | None]:
         """Go through all rounds; return the best candidate, and its metric if it has one."""
-        best, error = self.on_maps(self.scout())
-        metric = self.learn_metric(y)
-        if metric is not None:
-            metric, best, error = self.try_metric(metric, best, error)
-        return self.refine(best, error), metric
+        metric, scouts = self.in_metric(self.learn_metric(y), self.scout())
+        return self.refine(*self.on_maps(scouts)), metric
 
     def scout(self) -> list[tuple[Candidate, float]]:
         """Compare kernels on one cheap map, in two rounds; return the best three."""
@@ -214,28 +213,29 @@ class Search:
             print(f"learned metric: {time.perf_counter() - start:.2f} s")
         return metric if metric.best_iteration_ > 0 else None
 
-    def try_metric(
-        self, metric: LearnedMetric, best: Candidate, error: float
-    ) -> tuple[LearnedMetric | None, Candidate, float]:
-        """See whether the best candidates are better in a learned metric; use what is better."""
-        plain = self.pilot
-        sphere, self.sphere = self.sphere, None
+    def in_metric(
+        self, metric: LearnedMetric | None, scouts: list[tuple[Candidate, float]]
+    ) -> tuple[LearnedMetric | None, list[tuple[Candidate, float]]]:
+        """Compare kernels in a learned metric with the best in plain columns; stay where it wins.
+
+        On the terms of the second round, so that only the winning columns go on to full width.
+        """
+        if metric is None:
+            return None, scouts
+        plain, sphere = self.pilot, self.sphere
+        self.sphere = None
         self._use(plain.with_rows(metric.transform(plain.rows)))
-        n_pilot = plain.rows.shape[0]
-        families = dict.fromkeys((best.family, "matern 3/2", "laplacian"))
-        kernels = [
-            Candidate(family, width, "nystroem, uniform", metric=True)
-            for family in families
-            for width in WIDTHS[:5]
-        ]
-        half = max(self.n_components // 2, 16)
-        top = self._best(kernels, 2, half, n_pilot)[:2]
-        found, found_error = self._on_maps([candidate for candidate, _ in top])[0]
-        if found_error < error:
-            return metric, found, found_error
+        terms = 2, max(self.n_components // 2, 16), plain.rows.shape[0]
+        start = Candidate(METRIC_FAMILY, WIDTHS[0], "nystroem, uniform", metric=True)
+        found = self._best([replace(start, width=width) for width in WIDTHS[:5]], *terms)
+        families = dict.fromkeys((scouts[0][0].family, "laplacian"))
+        others = [replace(found[0][0], family=name) for name in families if name != METRIC_FAMILY]
+        found = sorted(found + self._best(others, *terms), key=_error)[: SURVIVORS[1] - 1]
+        if found[0][1] < scouts[0][1]:
+            return metric, found
         self.sphere = sphere
         self._use(plain)
-        return None, best, error
+        return None, scouts
 
     def fitted(self, candidate: Candidate) -> Any:
         """The map of the chosen candidate, fitted to the pilot."""

@@ -5,6 +5,7 @@ come from all rows that may be known then: all others, or with a splitter its tr
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -25,7 +26,10 @@ from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block, sample_rows
 
-__all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"]
+__all__ = ["FIT_NEIGHBORS", "Losses", "Split", "Trial", "Trials", "preferred", "splits_of"]
+
+#: The loss of each row, from predictions and targets [n, t].
+Losses = Callable[[FloatArray, FloatArray], FloatArray]
 
 # Numbers of features in the sample that finds the parameters of a joint model.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
@@ -80,7 +84,7 @@ class Trial:
     Attributes
     ----------
     losses : ndarray of shape (n_queries,)
-        Squared errors times weights, averaged over targets.
+        Squared errors, averaged over targets, or other losses; times weights.
     seconds : float
     found : Found or None
         Parameters of the local part.
@@ -103,6 +107,11 @@ def preferred(simple: Trial, other: Trial) -> bool:
     return bool(gains.mean() > max(LEAST_GAIN * simple.error, DEVIATIONS * error))
 
 
+def squared_errors(predicted: FloatArray, targets: FloatArray) -> FloatArray:
+    """Return squared errors, averaged over targets."""
+    return np.asarray(np.square(targets - predicted).mean(axis=1))
+
+
 class Trials:
     """Trials on all rows, in the columns that a local part sees.
 
@@ -116,6 +125,8 @@ class Trials:
     splits : list of Split
     n_neighbors : int
         Neighbours in predictions.
+    measure : callable
+        What candidates are judged by.
     """
 
     def __init__(
@@ -125,10 +136,11 @@ class Trials:
         weights: FloatArray | None,
         splits: list[Split],
         n_neighbors: int = 32,
+        measure: Losses = squared_errors,
     ) -> None:
         self.rows, self.targets, self.weights = rows, targets, weights
         self.plain = rows
-        self.splits, self.n_neighbors = splits, n_neighbors
+        self.splits, self.n_neighbors, self.measure = splits, n_neighbors, measure
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
         self._mapped: dict[int, Trials] = {}
@@ -180,9 +192,12 @@ class Trials:
         return Trial(losses, time.perf_counter() - begin, found)
 
     def spread(self) -> float:
-        """Return the squared error of the mean on the queries."""
+        """Return the loss of the mean on the queries."""
         means = ((split, self.targets[split.train].mean(axis=0)) for split in self.splits)
-        return float(np.concatenate([self._squares(*one) for one in means]).mean())
+        losses = (
+            self._losses(split, np.tile(mean, (len(split.queries), 1))) for split, mean in means
+        )
+        return float(np.concatenate(list(losses)).mean())
 
     def share(self, found: Found) -> float:
         """Return the length scale of a kernel of other columns of these rows, as a share."""
@@ -194,7 +209,8 @@ class Trials:
             return self
         if id(metric) not in self._mapped:
             rows = metric.transform(self.rows)
-            other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
+            options = self.splits, self.n_neighbors, self.measure
+            other = Trials(rows, self.targets, self.weights, *options)
             other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
             other.plain = self.rows
             self._mapped[id(metric)] = other
@@ -233,7 +249,7 @@ class Trials:
                 locations, process, features, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
             )
             predicted, _ = joint.predict(self.rows[split.queries], features)
-            parts.append(self._squares(split, predicted))
+            parts.append(self._losses(split, predicted))
         return np.concatenate(parts)
 
     def of_features(self, features: Any) -> Trial:
@@ -247,7 +263,7 @@ class Trials:
             best = alphas[int(np.argmin(held_out.errors(alphas)))]
             solution = solve(train, float(best), fit_intercept=True)
             Z = FeatureSpace(features, train.n_features).transform(self.rows[split.queries])
-            parts.append(self._squares(split, Z @ solution.coef + solution.intercept))
+            parts.append(self._losses(split, Z @ solution.coef + solution.intercept))
         return Trial(np.concatenate(parts), time.perf_counter() - start)
 
     def _moments(self, features: Any, split: Split) -> Any:
@@ -263,7 +279,7 @@ class Trials:
     def _weight(self, split: Split) -> FloatArray | None:
         return None if self.weights is None else self.weights[split.queries]
 
-    def _squares(self, split: Split, predicted: Array) -> FloatArray:
-        losses = np.square(self.targets[split.queries] - predicted).mean(axis=1)
+    def _losses(self, split: Split, predicted: Array) -> FloatArray:
+        losses = self.measure(predicted, self.targets[split.queries])
         weight = self._weight(split)
         return np.asarray(losses if weight is None else losses * weight / weight.mean())

@@ -17,7 +17,7 @@ from ..grids import check_numbers_only, open_rows
 from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
-from ..processes import Engine, check_engine, rows_of
+from ..processes import Engine, check_engine, check_numbers, rows_of
 from ..report.fit_page import draw_fit, show_fit
 from ..training import fit_and_test
 from ..validation import parse_cv, validation_of
@@ -164,7 +164,11 @@ def fit(
             crs=place.crs,
         )
         kinds = Kinds(tuple(categorical or ()), tuple(numeric or ()))
-        survey = look_at(columns, kinds, screen) if engine is Engine.LOCAL else None
+        survey = None
+        if engine is Engine.LOCAL:
+            survey = look_at(columns, kinds, screen)
+        else:
+            check_numbers(columns)
         learner = (KernelRidgeClassifier if classify else KernelRidge)(
             chosen,
             regularisation,

@@ -1,6 +1,7 @@
 """Which columns of numbers are mapped to normal scores: what a held-out fifth of the rows says."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..metric.comparison import best_iterate
 from ..metric.distinct_sample import DistinctSample
 from ..metric.regression import Regression
 
-__all__ = ["best_encoding"]
+__all__ = ["best_encoding", "numbered"]
 
 LANDMARKS = 400
 
@@ -31,10 +32,7 @@ def best_encoding(encodings: Iterable[FloatArray], targets: FloatArray, weights:
     """
     losses, held_out = [], np.empty(0)
     for rows in encodings:
-        # The number of the row keeps equal rows apart, so that all encodings share their split.
-        numbered = np.column_stack([np.arange(len(rows)), rows])
-        sample = DistinctSample.of(numbered, targets, weights)
-        sample = sample.mapped(np.concatenate([[0.0], np.ones(rows.shape[1])]))
+        sample = numbered(rows, targets, weights)
         if not sample.usable:
             return 0
         scale = median_distance(sample.rows[:1000], sample.weights[:1000])
@@ -44,3 +42,9 @@ def best_encoding(encodings: Iterable[FloatArray], targets: FloatArray, weights:
         losses.append(Regression.fit(Matern(1.5, scale), sample, landmarks).losses)
         held_out = sample.weights[sample.n_train :]
     return best_iterate(np.array(losses), held_out)
+
+
+def numbered(rows: FloatArray, targets: FloatArray, weights: FloatArray) -> DistinctSample:
+    """Return a sample in which equal rows are apart, so that all encodings share their split."""
+    found = DistinctSample.of(np.arange(len(rows))[:, None].astype(float), targets, weights)
+    return replace(found, rows=rows[found.rows[:, 0].astype(int)])
