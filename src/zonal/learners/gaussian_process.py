@@ -41,7 +41,9 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     Parameters
     ----------
     features : transformer or "auto", default="auto"
-        As in `KernelRidge`.
+        As in `KernelRidge`. Those that are chosen, where there is no local part, have the length
+        scales of largest evidence near the chosen ones: of the kernel, and of each of up to 16
+        standardised columns where that pays (`zonal.learners.length_scales`).
     noise : float or "evidence", default="evidence"
         ``"evidence"``: as above. A number: the variance σ² of the observations' noise; then all of
         the prior is given, with zero mean and a = 1. Standardise y for it: a warning tells where
