@@ -250,7 +250,7 @@ def globe(
         extend="neither" if norm is None else "both",
     )  # fmt: skip
     if norm is not None:
-        ticks = np.geomspace(norm.vmin, norm.vmax, 5)
+        ticks = np.geomspace(norm.vmin, norm.vmax, 5).tolist()
         bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks])
         bar.minorticks_off()
     return figure
