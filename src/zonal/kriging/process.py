@@ -188,10 +188,14 @@ class LocalProcess:
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
         names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far")
-        return {name: self.__dict__[name] for name in names}
+        state = {name: self.__dict__[name] for name in names}
+        if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
+            state["weight"] = self.weight[:1]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()
+        self.__init__(**(state | {"weight": weight}))  # type: ignore[misc]
 
 
 def _without(found: Indices, rows: Indices) -> Indices:

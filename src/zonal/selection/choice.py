@@ -34,8 +34,13 @@ HOPELESS = 0.8
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
-# Both for gaps, where the density of rows counts less, so that narrow features tell more.
+# With less than this share, only the metric is learnt: the local part may be better in it.
+AHEAD = 0.55
+# The same for gaps, and in place of `HOPELESS` too: there the density of rows counts less, so that
+# narrow features tell what wide ones would find.
 GAP_AHEAD = 0.9
+# The family of kernels that tells whether there is anything to find.
+GLANCE = "matern 3/2"
 # With more noise than this, relative to the local part, there is little for neighbours to tell.
 LOUD = 1.0
 # Features of a shorter range are not tried beside a local part if this factor is lost with longer.
@@ -202,12 +207,14 @@ class _Chooser:
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
-        first = search.first_round()
+        first = search.first_round((GLANCE,))
         alone = self._alone(self.trials, None)
         locals_, scouts, metric = [alone], [], None
-        far_ahead, hopeless = (GAP_AHEAD, GAP_AHEAD) if self.gaps else (FAR_AHEAD, HOPELESS)
-        if self.local.required or self._of_mean(alone) > far_ahead * search.of_mean(first[0][1], 2):
-            scouts = search.second_round(first)
+        ahead, hopeless = (GAP_AHEAD, GAP_AHEAD) if self.gaps else (AHEAD, HOPELESS)
+        error, of_features = self._of_mean(alone), search.of_mean(first[0][1], 2)
+        if error > ahead * of_features and not self.local.required:
+            scouts = search.second_round(search.first_round(known=first))
+        if error > FAR_AHEAD * of_features or self.local.required:
             metric = search.learn_metric(self.y)
         noise = self._finds_noise(alone, first)
         for columns in () if noise else (self._stretched(alone), metric):
@@ -216,7 +223,7 @@ class _Chooser:
         best_local = min(locals_, key=_error)
         features = None
         far = scouts and self._of_mean(best_local) <= hopeless * search.of_mean(scouts[0][1])
-        if scouts and not far and not self.local.required:
+        if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
         if not noise:

@@ -19,7 +19,7 @@ from ..kriging.joint import Features, fit_joint, no_features
 from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
-from ..kriging.search import Found, find_candidates, find_parameters
+from ..kriging.search import Found, find_candidates, find_parameters, polish
 from ..kriging.units import share_of
 from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
@@ -31,10 +31,8 @@ __all__ = ["FIT_NEIGHBORS", "Losses", "Split", "Trial", "Trials", "preferred", "
 #: The loss of each row, from predictions and targets [n, t].
 Losses = Callable[[FloatArray, FloatArray], FloatArray]
 
-# Numbers of features in the sample that finds the parameters of a joint model.
-SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
-JUDGED_ROWS, ROWS_A_COLUMN = 20_000, 8
+JUDGED_ROWS, ROWS_A_COLUMN = 10_000, 8
 # Without features they find nothing but the mean and the scale.
 MEAN_ROWS = 4_000
 # Parameters of a local part alone that are judged in all splits.
@@ -192,16 +190,21 @@ class Trials:
             candidates = candidates[:KERNELS]
         trials = [Trial(self.losses(found), 0.0, found) for found in candidates]
         best = min(trials, key=lambda trial: trial.error)
+        if kernel is None and not gaps:
+            assert best.found is not None
+            polished = polish(locations, best.found, noise)
+            further = Trial(self.losses(polished), 0.0, polished)
+            best = min(best, further, key=lambda trial: trial.error)
         return replace(best, seconds=time.perf_counter() - start)
 
     def beside(self, features: Features, n_columns: int, start: Found) -> Trial:
         """Try features and the local part together."""
         begin = time.perf_counter()
         locations = self.locations(0)
-        n_sample = min(len(locations), SAMPLE_NUMBERS // n_columns, SAMPLE_ROWS)
         found = joint_parameters(
             locations,
-            features(locations.rows[:n_sample]),
+            features,
+            n_columns,
             start,
             move_kernel=self.move_kernel,
             move_noise=self.move_noise,
