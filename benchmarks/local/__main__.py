@@ -26,10 +26,13 @@ ABOUT = (
 )
 
 
-def tasks(names: list[str]) -> list[tuple[str, Task]]:
+def tasks(names: list[str], split: str | None) -> list[tuple[str, Task]]:
     """Title and split."""
-    found = [(f"{name}, random rows", random(name)) for name in names if name != "gaps"]
-    found += [(f"{name}, blocks of 10°", blocks(name)) for name in names if name in GLOBE]
+    found = []
+    if split != "blocks":
+        found += [(f"{name}, random rows", random(name)) for name in names if name != "gaps"]
+    if split != "random":
+        found += [(f"{name}, blocks of 10°", blocks(name)) for name in names if name in GLOBE]
     if "gaps" in names:
         found.append(("gaps_simulated, the holes", gaps()))
     return found
@@ -42,10 +45,13 @@ def row(method: str, task: Task) -> tuple[str, ...]:
     return method, f"{found.mse:.4g}", score, f"{found.fit:.1f}", f"{found.predict:.2f}", found.note
 
 
-def write(known: dict[str, Any]) -> None:
-    """Write what is known of all tasks."""
-    text = json.dumps(known, indent=1, ensure_ascii=False)
-    (RESULTS / "local.json").write_text(text + "\n")
+def keep(title: str, size: str, line: tuple[str, ...]) -> None:
+    """Add a line to what is known of all tasks, and write it."""
+    path = RESULTS / "local.json"
+    known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    entry = known.setdefault(title, {"size": size, "rows": {}})
+    entry["rows"][line[0]] = line
+    path.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     parts = [ABOUT]
     for title, task in known.items():
         rows = [task["rows"][method] for method in METHODS if method in task["rows"]]
@@ -58,17 +64,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--with", dest="slow", nargs="*", default=[])
+    parser.add_argument("--only", default="", help="the methods whose name has this in it")
+    parser.add_argument("--split", choices=["random", "blocks"], help="this split alone")
     asked = parser.parse_args()
-    kept = RESULTS / "local.json"
-    known = json.loads(kept.read_text()) if kept.exists() else {}
-    for title, task in tasks(asked.names):
+    for title, task in tasks(asked.names, asked.split):
         size = f"{len(task.y):,} training rows, {len(task.y_test):,} test rows."
-        entry = known.setdefault(title, {"size": size, "rows": {}})
         for method in METHODS:
-            if method not in SLOW or SLOW[method] in asked.slow:
-                entry["rows"][method] = row(method, task)
-                print(title, *entry["rows"][method], sep=" | ", flush=True)
-                write(known)
+            slow = method in SLOW and SLOW[method] not in asked.slow
+            if asked.only in method and not slow:
+                line = row(method, task)
+                print(title, *line, sep=" | ", flush=True)
+                keep(title, size, line)
 
 
 main()

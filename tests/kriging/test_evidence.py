@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -89,7 +91,7 @@ def test_zero_mean_equals_scikit_learn():
     rows, y = X[:50], (Y[:50, :1] - Y[:50, :1].mean()) / Y[:50, :1].std()
     found = locate(rows, y)
     sample = Sample.of(found, np.zeros(3), np.ones(3), GROUPS)
-    sample = Sample(**(sample.__dict__ | {"center": False}))
+    sample = replace(sample, center=False)
     near = sample.neighbors(PARAMETERS, 49)
     at = evaluate(sample, of_kernel(zonal.Matern(1.5)), PARAMETERS, near).found
     scales = np.exp(PARAMETERS.log_scales)[GROUPS]

@@ -55,7 +55,7 @@ def evaluate(
     nugget, judged = noise / sample.weight, sample.judged
     weights, variance = compiled_weights(correlation, points, nugget, points[judged], neighbors)
     whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
-    whitened = whitening.apply(sample.columns())
+    whitened = whitening.apply(sample.columns)
     observed = Observed.of(whitening.variance, sample.weight[judged], sample.within[judged], noise)
     ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
     found = marginal(whitened.T @ whitened, n_targets, observed, ratio, sample.center)
@@ -78,7 +78,7 @@ def gradient(
     """
     found, whitening, n_targets = at.found, at.whitening, sample.targets.shape[1]
     coef = np.vstack([-found.mean, np.eye(n_targets), -found.coef])
-    residual, raw = at.whitened @ coef, sample.columns() @ coef
+    residual, raw = at.whitened @ coef, sample.columns @ coef
     share = residual / found.scale
     by_variance = (residual * share).sum(axis=1) - n_targets
     left, right = share, raw

@@ -4,27 +4,34 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from .._typing import Array
-from .correlation import Correlation, of_kernel
+from .._typing import FloatArray
+from .correlation import Correlation, of_kernel, scaled
 from .evidence import evaluate, maximize
+from .joint import Features
 from .locations import Locations
 from .marginal import Observed, marginal
+from .neighbors import earlier_neighbors
 from .sample import Parameters, Sample
 from .search import Found
 from .units import column_groups, log_noise
 
 __all__ = ["joint_parameters"]
 
-# Rows whose terms of the evidence are summed.
-JUDGED_ROWS = 4_000
+# Rows whose terms of the evidence are summed, where features are few and where they are many; and
+# the rows among which their neighbours are.
+JUDGED_ROWS, MORE_ROWS, BASE_ROWS = 2_000, 4_000, 100_000
+# Numbers in the features of the sample.
+SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Ratios of the two parts' variances, of which the best is where the climb begins.
 LOG_RATIOS = np.log(np.geomspace(1e-3, 1e4, 15))
 
 
 def joint_parameters(
     locations: Locations,
-    features: Array,
+    features: Features,
+    n_features: int,
     start: Found,
     *,
     move_kernel: bool = True,
@@ -40,9 +47,11 @@ def joint_parameters(
     Parameters
     ----------
     locations : Locations
-        All rows, or at least as many of the first as have features.
-    features : ndarray of shape (n_sample, D)
-        Features of the first locations.
+        All rows.
+    features : callable
+        Maps rows [k, d] to features [k, D].
+    n_features : int
+        D.
     start : Found
         What the local part has alone. Its kernel must be one that compiled code knows.
     move_kernel, move_noise : bool, default=True
@@ -55,19 +64,17 @@ def joint_parameters(
     -------
     Found
     """
-    head = locations.head(len(features))
     correlation = of_kernel(start.kernel)
     if correlation is None:
         raise ValueError(
             f"kernel={start.kernel!r} cannot stand beside features: use Matern with ν = 1/2, 3/2 "
             "or 5/2, Gaussian, Laplacian or RationalQuadratic."
         )
-    n_columns = head.rows.shape[1]
+    n_columns = locations.rows.shape[1]
     scales = np.broadcast_to(np.asarray(correlation.length_scale, float), (n_columns,))
     isotropic = np.ndim(correlation.length_scale) == 0
-    groups = np.zeros(n_columns, np.intp) if isotropic else column_groups(head.rows)
-    center = np.asarray(head.rows, np.float64).mean(axis=0)
-    sample = Sample.of(head, center, scales, groups, features).thin(JUDGED_ROWS)
+    groups = np.zeros(n_columns, np.intp) if isotropic else column_groups(locations.rows)
+    sample = _sample(locations, features, n_features, scales, groups, n_neighbors)
     n_groups = int(groups.max()) + 1
     free = np.full(n_groups + 2, True)
     free[:n_groups] = move_kernel
@@ -81,6 +88,35 @@ def joint_parameters(
     moved = float(scales[0] * factors[0]) if isotropic else scales * factors[groups]
     kernel = type(start.kernel)(**(start.kernel.get_params() | {name: moved}))
     return Found(kernel, math.exp(best.log_noise), math.exp(best.log_ratio), value)
+
+
+def _sample(
+    locations: Locations,
+    features: Features,
+    n_features: int,
+    scales: FloatArray,
+    groups: npt.NDArray[np.intp],
+    n_neighbors: int,
+) -> Sample:
+    """Draw rows to judge by, with the features of those that they need.
+
+    Few features: rows and their neighbours among all, which are as near as they will be in the
+    model. Many: a part of the rows, in which neighbours are farther away.
+    """
+    n_most = max(SAMPLE_NUMBERS // max(n_features, 1), 1)
+    if JUDGED_ROWS * (n_neighbors + 1) <= n_most:
+        base = locations.head(BASE_ROWS)
+        judged = np.linspace(0, len(base) - 1, min(JUDGED_ROWS, len(base))).astype(np.int32)
+        most = min(n_neighbors, max(len(base) - 1, 1))
+        near = earlier_neighbors(scaled(base.rows, scales), most, judged)
+        support = np.unique(np.append(near, judged))
+        part = locations.take(support[support >= 0])
+        own = np.searchsorted(support[support >= 0], judged).astype(np.int32)
+    else:
+        part = locations.head(min(n_most, SAMPLE_ROWS))
+        own = np.linspace(0, len(part) - 1, min(MORE_ROWS, len(part))).astype(np.int32)
+    center = np.asarray(part.rows, np.float64).mean(axis=0)
+    return replace(Sample.of(part, center, scales, groups, features(part.rows)), judged=own)
 
 
 def _with_best_ratio(

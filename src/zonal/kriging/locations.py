@@ -54,6 +54,18 @@ class Locations:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def take(self, numbers: npt.NDArray[np.integer]) -> "Locations":
+        """Some locations, given by their numbers, which must increase."""
+        place = np.full(len(self) + 1, -1, np.intp)
+        place[numbers] = np.arange(len(numbers))
+        return Locations(
+            self.rows[numbers],
+            self.targets[numbers],
+            self.weight[numbers],
+            self.within[numbers],
+            place[self.index],
+        )
+
     def head(self, n_rows: int) -> "Locations":
         """The first locations, which are a random sample."""
         return Locations(

@@ -160,7 +160,9 @@ def marginal(
     mean, mean_variance = np.zeros(n_targets), 0.0
     if center:
         precision = float(gram[0, 0] - gram[0, z] @ pull)
-        mean_variance = 1 / max(precision, float(np.finfo(float).tiny))
+        # What is left by rounding of a precision that features take away says nothing of μ.
+        least = np.finfo(float).eps * float(gram[0, 0])
+        mean_variance = 1 / max(precision, least, float(np.finfo(float).tiny))
         mean = mean_variance * (gram[0, y] - pull @ gram[z, y])
     cross = gram[z, y] - np.outer(gram[z, 0], mean)
     coef = root @ (root.T @ cross)

@@ -1,6 +1,7 @@
 """Rows by which parameters are judged, and the parameters."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,10 @@ from .locations import Locations
 from .neighbors import Indices, earlier_neighbors
 
 __all__ = ["Parameters", "Sample"]
+
+# Neighbours depend on the ratios of the length scales alone, and hardly change where the logarithms
+# of these do not move by more than this.
+SAME_METRIC = 0.05
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,9 @@ class Sample:
     judged: Indices
     features: FloatArray
     center: bool = True
+    _known: dict[tuple[int, ...], Indices] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(
@@ -117,6 +125,7 @@ class Sample:
             features=self.features[:base],
         )
 
+    @cached_property
     def columns(self) -> FloatArray:
         """The constant, the targets and the features: [n, 1 + t + D]."""
         return np.column_stack([np.ones(len(self.points)), self.targets, self.features])
@@ -126,6 +135,10 @@ class Sample:
         return np.ascontiguousarray(self.points / np.exp(parameters.log_scales)[self.groups])
 
     def neighbors(self, parameters: Parameters, n_neighbors: int) -> Indices:
-        """Earlier neighbours in the metric of the parameters."""
+        """Earlier neighbours in the metric of the parameters, or in one that is hardly different."""
         most = min(n_neighbors, max(len(self.points) - 1, 1))
-        return earlier_neighbors(self.scaled(parameters), most, self.judged)
+        ratios = parameters.log_scales - parameters.log_scales[0]
+        key = (most, *np.rint(ratios / SAME_METRIC).astype(int).tolist())
+        if key not in self._known:
+            self._known[key] = earlier_neighbors(self.scaled(parameters), most, self.judged)
+        return self._known[key]

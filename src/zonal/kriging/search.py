@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +23,8 @@ SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # Rows judged, rows among which their neighbours are, neighbours, iterations, searches for
 # neighbours: of the rounds that find a start, compare kernels and polish the best.
 ROUNDS = (
-    (2_000, 16_000, 12, 12, 4),
-    (4_000, BASE_ROWS, 16, 10, 4),
+    (1_500, 16_000, 12, 12, 4),
+    (1_500, BASE_ROWS, 16, 10, 4),
     (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
 )
 _FAMILIES = {
@@ -152,10 +153,15 @@ class _Climber:
     n_neighbors: int
     verbose: bool
 
+    @cached_property
+    def parts(self) -> list[Sample]:
+        """The sample of each round."""
+        return [self.sample.thin(n_rows, n_base) for n_rows, n_base, *_ in ROUNDS]
+
     def climb(self, number: int, candidate: Candidate) -> Candidate:
         """A candidate after a round."""
-        n_rows, n_base, m, n_iterations, n_searches = ROUNDS[number]
-        part = self.sample.thin(n_rows, n_base)
+        _, _, m, n_iterations, n_searches = ROUNDS[number]
+        part = self.parts[number]
         best, value = maximize(
             part,
             candidate.correlation,

@@ -19,8 +19,6 @@ from ..rows import Block, sample_rows
 
 __all__ = ["LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
-# Numbers of features in the sample that finds the parameters, and its most rows.
-SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
 JUDGED_ROWS = 150_000
 # Places whose rows calibrate intervals, and the most splits of a splitter that do.
@@ -275,8 +273,6 @@ def _beside(
 ) -> Found:
     """Find the parameters of the local part and the features together."""
     n_columns = features(locations.rows[:1]).shape[1]
-    n_sample = min(len(locations), max(SAMPLE_NUMBERS // max(n_columns, 1), 1), SAMPLE_ROWS)
-    sample = features(locations.rows[:n_sample])
     return joint_parameters(
-        locations, sample, found, move_kernel=move_kernel, move_noise=move_noise
+        locations, features, n_columns, found, move_kernel=move_kernel, move_noise=move_noise
     )

@@ -36,6 +36,10 @@ HOPELESS = 0.8
 FAR_AHEAD = 0.35
 # With more noise than this, relative to the local part, there is little for neighbours to tell.
 LOUD = 1.0
+# With less than this share, only the metric is learnt: the local part may be better in it.
+AHEAD = 0.55
+# The family of kernels that tells whether there is anything to find.
+GLANCE = "matern 3/2"
 # Features of a shorter range are not tried beside a local part if this factor is lost with longer.
 HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
@@ -192,11 +196,13 @@ class _Chooser:
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
-        first = search.first_round()
+        first = search.first_round((GLANCE,))
         alone = self._alone(self.trials, None)
         locals_, scouts, metric = [alone], [], None
-        if self.local.required or self._of_mean(alone) > FAR_AHEAD * search.of_mean(first[0][1], 2):
-            scouts = search.second_round(first)
+        error, of_features = self._of_mean(alone), search.of_mean(first[0][1], 2)
+        if error > AHEAD * of_features and not self.local.required:
+            scouts = search.second_round(search.first_round(known=first))
+        if error > FAR_AHEAD * of_features or self.local.required:
             metric = search.learn_metric(self.y)
         noise = self._finds_noise(alone, first)
         for columns in () if noise else (self._stretched(alone), metric):
@@ -205,7 +211,7 @@ class _Chooser:
         best_local = min(locals_, key=_error)
         features = None
         far = scouts and self._of_mean(best_local) <= HOPELESS * search.of_mean(scouts[0][1])
-        if scouts and not far and not self.local.required:
+        if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
         if not noise:

@@ -28,6 +28,8 @@ __all__ = ["MIN_ROWS", "Search", "select_features"]
 MIN_ROWS = 300
 # Above this many columns neither distances nor gradients say much; the metric is not tried.
 MAX_METRIC_COLUMNS = 1000
+# The first rounds of the metric bring nearly all that it brings.
+METRIC_ROUNDS = 2
 # From this round on candidates have their full width, and their errors those of all rows.
 FULL_WIDTH = 3
 # How many kernels survive the first and the second round.
@@ -110,6 +112,7 @@ class Search:
         self.records: list[dict[str, Any]] = []
         self._plain = pilot
         self._use(pilot)
+        self._plain_scales = self.scales
 
     def _use(self, pilot: Pilot) -> None:
         self.pilot = pilot
@@ -132,20 +135,33 @@ class Search:
         """Compare kernels on one cheap map, in two rounds; return the best three."""
         return self.second_round(self.first_round())
 
-    def first_round(self) -> list[tuple[Candidate, float]]:
-        """Compare all kernels on few columns and half of the pilot; return them, the best first."""
+    def first_round(
+        self, families: tuple[str, ...] = FAMILIES, known: list[tuple[Candidate, float]] = []
+    ) -> list[tuple[Candidate, float]]:
+        """Compare kernels on few columns and half of the pilot; return them, the best first.
+
+        Parameters
+        ----------
+        families : tuple of str
+            The families of kernels, by default all.
+        known : list of (Candidate, float)
+            Candidates that were compared before, with their errors; they take part again.
+        """
         n_pilot = self.pilot.rows.shape[0]
         scout = scout_for(self.dim, self.n_components, is_sparse(self.pilot.rows))
-        first = [Candidate(family, width, scout) for family in FAMILIES for width in WIDTHS]
+        first = [Candidate(family, width, scout) for family in families for width in WIDTHS]
         if self.sphere is not None and self.dim > 3:
             first += [
                 Candidate(family, width, "product", rest_width)
                 for family in ("gaussian", "matern 3/2")
+                if family in families
                 for width in WIDTHS[1:]
                 for rest_width in (2.0, 0.7, 0.25)
             ]
         quarter = max(self.n_components // 4, 16)
-        return self._best(first, 1, quarter, n_pilot // 2)
+        tried = {candidate for candidate, _ in known}
+        new = self._best([c for c in first if c not in tried], 1, quarter, n_pilot // 2)
+        return sorted([*known, *new], key=_error)
 
     def second_round(self, first: list[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
         """Compare the best kernels on more columns and the whole pilot; return the best three."""
@@ -201,7 +217,7 @@ class Search:
         if is_sparse(rows) or only_sphere or not 2 <= self.dim <= MAX_METRIC_COLUMNS:
             return None
         start = time.perf_counter()
-        metric = LearnedMetric(random_state=self.seed)
+        metric = LearnedMetric(n_iterations=METRIC_ROUNDS, random_state=self.seed)
         # Not from the rows that errors are measured on, which it would flatter.
         training = np.flatnonzero(self.pilot.folds < 2)
         metric.fit(
@@ -245,10 +261,10 @@ class Search:
 
     def fitted_in(self, candidate: Candidate, n_components: int, metric: Any) -> Any:
         """Fit a candidate's map of another width to the pilot, in a metric or in plain columns."""
-        rows, weights = self._plain.rows, self._plain.weights
+        rows, weights, scales = self._plain.rows, self._plain.weights, self._plain_scales
         if metric is not None:
             rows = metric.transform(rows)
-        scales = Scales(median_distance(rows, weights))
+            scales = Scales(median_distance(rows, weights))
         features = candidate.features(n_components, scales, None, rows.shape[1], self.seed)
         with _quiet():
             return features.fit(rows, sample_weight=weights)

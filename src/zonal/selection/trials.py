@@ -31,10 +31,8 @@ __all__ = ["FIT_NEIGHBORS", "Losses", "Split", "Trial", "Trials", "preferred", "
 #: The loss of each row, from predictions and targets [n, t].
 Losses = Callable[[FloatArray, FloatArray], FloatArray]
 
-# Numbers of features in the sample that finds the parameters of a joint model.
-SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
-JUDGED_ROWS, ROWS_A_COLUMN = 20_000, 8
+JUDGED_ROWS, ROWS_A_COLUMN = 10_000, 8
 # Without features they find nothing but the mean and the scale.
 MEAN_ROWS = 4_000
 # A climb starts from at least so much noise.
@@ -180,10 +178,10 @@ class Trials:
         """Try features and the local part together."""
         begin = time.perf_counter()
         locations = self.locations(0)
-        n_sample = min(len(locations), SAMPLE_NUMBERS // n_columns, SAMPLE_ROWS)
         found = joint_parameters(
             locations,
-            features(locations.rows[:n_sample]),
+            features,
+            n_columns,
             start,
             move_kernel=self.move_kernel,
             move_noise=self.move_noise,
