@@ -65,7 +65,7 @@ def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
     # The log-normal factor exp(σ²/2) = 1.083 is there: without it the ratio would be 0.92.
     assert abs(found.mean() / mean[1000:].mean() - 1) < 0.04
     assert model.score(X[1000:], mean[1000:]) > 0.95
-    plain = zonal.KernelRidge(budget=64, local=None, random_state=0)
+    plain = zonal.KernelRidge(budget=64, local=None, target=None, random_state=0)
     assert not hasattr(plain.fit(X[:1000], y[:1000]), "target_")
     with pytest.raises(ValueError, match="target='log' must be"):
         zonal.KernelRidge(target="log").fit(X, y)
