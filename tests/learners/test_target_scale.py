@@ -69,6 +69,18 @@ def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
     # The log-normal factor exp(σ²/2) = 1.083 is there: without it the ratio would be 0.92.
     assert abs(found.mean() / mean[1000:].mean() - 1) < 0.04
     assert model.score(X[1000:], mean[1000:]) > 0.95
+    # Quantiles keep their meaning on any scale: those of y are those of z, taken back.
+    lower, upper = model.predict_interval(X[1000:])
+    middle = model.predict_quantiles(X[1000:], 0.5)
+    assert (lower > 0).all()
+    assert ((lower < middle) & (middle < upper)).all()
+    slack = 5 * np.sqrt(0.09 * (1 / 1000 + 1 / 500))
+    assert abs(np.mean((lower <= y[1000:]) & (y[1000:] <= upper)) - 0.9) < slack
+    # Of log-normal noise of 0.4, upper over lower is exp(2 · 1.645 · 0.4); σ is known to 10 %.
+    ratio = np.log(upper / lower)
+    np.testing.assert_allclose(np.median(ratio), 2 * 1.645 * 0.4, rtol=0.15)
+    # The median is below the mean, by the factor exp(-σ²/2).
+    np.testing.assert_allclose(np.median(middle / found), np.exp(-0.08), rtol=0.04)
     plain = zonal.KernelRidge(budget=64, local=None, target=None, random_state=0)
     assert not hasattr(plain.fit(X[:1000], y[:1000]), "target_")
     with pytest.raises(ValueError, match="target='log' must be"):

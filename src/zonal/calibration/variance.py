@@ -58,12 +58,11 @@ class OutOfFold:
         return np.array([2 * np.average(loss, weights=self.weight) for loss in losses])
 
 
-def log_squares(scores: FloatArray) -> FloatArray:
-    """Return the logarithms of squared scores about their mean: [n, n_targets]."""
-    squares = scores**2
+def log_squares(scores: FloatArray, among: FloatArray | None = None) -> FloatArray:
+    """Return the logarithms of squared scores about their mean, or that of others: [n, t]."""
+    squares = (scores if among is None else among) ** 2
     least = SMALLEST * squares.mean(axis=0) + np.finfo(float).tiny
-    logs = np.log(squares + least)
-    return np.asarray(logs - logs.mean(axis=0))
+    return np.asarray(np.log(scores**2 + least) - np.log(squares + least).mean(axis=0))
 
 
 def shares_of(out_of_fold: OutOfFold, log_variance: FloatArray) -> tuple[float, float]:

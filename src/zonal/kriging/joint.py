@@ -25,7 +25,14 @@ from .neighbors import Indices
 from .process import LocalProcess
 from .whitening import Block, Whitening, spatial_order, subtract_neighbors
 
-__all__ = ["Features", "Joint", "fit_joint", "no_features", "whitened_gram"]
+__all__ = [
+    "Features",
+    "Joint",
+    "explained",
+    "fit_joint",
+    "no_features",
+    "whitened_gram",
+]
 
 #: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
@@ -159,6 +166,19 @@ def whitened_gram(
     return gram
 
 
+def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
+    """Return zᵀβ at rows, block by block: [n, t]."""
+    found = np.zeros((len(rows), coef.shape[1]))
+
+    def explain(part: slice) -> None:
+        found[part] = np.asarray(features(rows[part])) @ coef
+
+    slices = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
+    for _ in ordered_map(explain, slices if len(coef) else []):
+        pass
+    return found
+
+
 def fit_joint(
     locations: Locations,
     process: LocalProcess,
@@ -194,12 +214,5 @@ def fit_joint(
     )
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
     found = found.times(len(locations) / len(rows))
-    residual = locations.targets - found.mean
-
-    def explain(part: slice) -> None:
-        residual[part] -= np.asarray(features(locations.rows[part])) @ found.coef
-
-    slices = [slice(start, start + BLOCK) for start in range(0, len(residual), BLOCK)]
-    for _ in ordered_map(explain, slices if len(found.coef) else []):
-        pass
+    residual = locations.targets - found.mean - explained(features, locations.rows, found.coef)
     return Joint(process, found, residual)

@@ -82,6 +82,10 @@ class LocalProcess:
         neighbors = self._near(points)
         return neighbors, *self._solve(queries, points, neighbors)
 
+    def near(self, queries: Array) -> Indices:
+        """Return the neighbours of other points: [n_queries, m]."""
+        return self._near(scaled(queries, self._length_scale))
+
     def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
 
@@ -115,7 +119,7 @@ class LocalProcess:
         return neighbors
 
     def held_out(
-        self, rows: Indices, folds: Array | None = None
+        self, rows: Indices, folds: Array | None = None, n_neighbors: int | None = None
     ) -> tuple[Indices, FloatArray, FloatArray]:
         """What `at` returns for rows of the process, without themselves.
 
@@ -128,20 +132,22 @@ class LocalProcess:
         folds : ndarray of shape (n,), optional
             A label for each row of the process: neighbours of a row have other labels. By default
             all rows but itself may be neighbours.
+        n_neighbors : int, optional
+            By default m.
         """
         n_rows = len(self.rows)
         if n_rows < 2 or (folds is not None and (folds == folds[0]).all()):
             raise ValueError("Rows that are held out need at least one other row, of another fold.")
+        most = min(n_neighbors or self.n_neighbors, n_rows - 1)
         if folds is None:
-            m = min(self.n_neighbors, n_rows - 1)
-            found = self._index().query(self.points[rows], m + 1)
+            found = self._index().query(self.points[rows], most + 1)
             neighbors = _without(found, rows)
         else:
-            neighbors = np.full((len(rows), min(self.n_neighbors, n_rows - 1)), -1, np.int32)
+            neighbors = np.full((len(rows), most), -1, np.int32)
             for label in np.unique(folds[rows]):
                 others = np.flatnonzero(folds != label).astype(np.int32)
                 mine = np.flatnonzero(folds[rows] == label)
-                m = min(neighbors.shape[1], len(others))
+                m = min(most, len(others))
                 found = Nearest(self.points[others]).query(self.points[rows[mine]], m)
                 neighbors[mine, :m] = others[found]
         return neighbors, *self._solve(self.rows[rows], self.points[rows], neighbors)
@@ -159,10 +165,14 @@ class LocalProcess:
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
         names = ("rows", "weight", "kernel", "noise", "n_neighbors")
-        return {name: self.__dict__[name] for name in names}
+        state = {name: self.__dict__[name] for name in names}
+        if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
+            state["weight"] = self.weight[:1]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()
+        self.__init__(**(state | {"weight": weight}))  # type: ignore[misc]
 
 
 def _without(found: Indices, rows: Indices) -> Indices:

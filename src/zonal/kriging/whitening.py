@@ -52,6 +52,12 @@ class Whitening:
     def __len__(self) -> int:
         return len(self.variance)
 
+    def part(self, chosen: npt.NDArray[np.bool_]) -> "Whitening":
+        """Return some of the rows."""
+        return Whitening(
+            self.rows[chosen], self.neighbors[chosen], self.weights[chosen], self.variance[chosen]
+        )
+
     def apply(self, columns: Array) -> Array:
         """Whiten columns, given for all rows, on all cores.
 

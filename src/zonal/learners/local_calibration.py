@@ -2,10 +2,13 @@
 
 The mean of a row without itself is known from its other neighbours, at no cost of a second fit.
 With a splitter the rows of each test part are predicted from its training part, with parameters
-that stay.
+that stay. How the noise varies there is told by the training part alone too: errors at the edge of
+a gap are others than they were with rows in it.
 """
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +17,16 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
-from ..kriging.joint import Features, fit_joint, no_features
-from ..kriging.locations import Locations
+from ..kriging.joint import Features, explained, no_features
+from ..kriging.neighbors import Indices, Nearest
 from ..kriging.process import LocalProcess
-from ..selection.trials import FIT_NEIGHBORS, JUDGED_ROWS, ROWS_A_COLUMN
 from .local_solution import LocalSolution, Observations
+from .split_fits import SplitFits, part_of
 
 __all__ = ["calibrate_local", "unseen_local"]
 
-# Errors at so many rows tell how the noise varies.
-FIELD_ROWS = 50_000
+# Errors at so many rows, each from so many others, tell how the noise varies.
+FIELD_ROWS, FIELD_NEIGHBORS = 50_000, 32
 # Fewer rows than this in the calibration cannot tell it.
 LEAST_ROWS = 100
 # Nor can more rows than this at each place.
@@ -47,7 +50,15 @@ def calibrate_local(
     observed = _observed(solution)
     map_ = features or no_features
     if observed.splits:
-        return _by_splits(solution, observed, map_)
+        parts = list(_parts(solution, observed, map_))
+        if parts:
+            return _by_splits(solution, observed, parts)
+        warnings.warn(
+            "No split of cv has two training places and a test row: intervals are calibrated by "
+            "leaving out rows one by one, and do not hold in gaps.",
+            UserWarning,
+            stacklevel=2,
+        )
     return _by_leaving_out(solution, observed, map_)
 
 
@@ -64,10 +75,9 @@ def unseen_local(
     observed, map_ = _observed(solution), features or no_features
     rows = np.arange(len(observed.places))
     if observed.splits:
-        parts = list(observed.parts())
-        rows = np.concatenate([test for _, test in parts])
-        errors = [_predicted(solution, observed, map_, *part).residual for part in parts]
-        residual = np.concatenate(errors)
+        parts = list(_parts(solution, observed, map_))
+        rows = np.concatenate([part.test for part in parts])
+        residual = np.concatenate([part.found.residual for part in parts])
     else:
         residual = _left_out(solution, observed, map_).residual
     truth = _truth(solution, observed, map_, rows) + solution.offset
@@ -88,10 +98,8 @@ def _truth(
 ) -> FloatArray:
     """Return the targets of observations, about the offset: [s, n_targets]."""
     joint, places = solution.joint, observed.places[rows]
-    truth = joint.residual[places] + joint.found.mean + observed.deviation[rows]
-    if len(joint.found.coef):
-        truth = truth + np.asarray(features(joint.process.rows[places])) @ joint.found.coef
-    return np.asarray(truth)
+    known = explained(features, joint.process.rows[places], joint.found.coef)
+    return np.asarray(joint.residual[places] + joint.found.mean + known + observed.deviation[rows])
 
 
 def _by_leaving_out(
@@ -110,7 +118,10 @@ def _by_leaving_out(
     if len(held) < LEAST_ROWS or repeated:
         return Calibration.of(found)
     # The rows whose scores count must tell nothing about how the noise varies.
-    field = _errors(solution, np.arange(n_rows - n_held, dtype=np.int32))
+    known = part_of(process, np.arange(n_rows - n_held))
+    few = np.arange(min(n_rows - n_held, FIELD_ROWS), dtype=np.int32)
+    errors = _errors(known, solution.joint.residual, solution.joint.found.scale, few)
+    field = ErrorField(known.rows[few], log_squares(errors))
     part = found.rows(held)
     rows = process.rows[observed.places[held]]
     variance, log_variance = local_variance(
@@ -145,84 +156,68 @@ def _left_out(solution: LocalSolution, observed: Observations, features: Feature
     return OutOfFold(error / (1 - leverage), std, observed.weight)
 
 
-def _errors(solution: LocalSolution, known: npt.NDArray[np.int32]) -> ErrorField:
-    """Return errors at (some of) the known rows, each from the other known ones."""
-    joint = solution.joint
-    whole = joint.process
-    process = LocalProcess(
-        whole.rows[known], whole.weight[known], whole.kernel, whole.noise, whole.n_neighbors
-    )
-    few = np.arange(min(len(known), FIELD_ROWS), dtype=np.int32)
-    neighbors, weights, variance = process.held_out(few)
-    residual = joint.residual[known]
-    error = residual[few] - np.einsum("ij,ijt->it", weights, residual[neighbors])
-    std = np.sqrt((variance + process.nugget[few])[:, None] * joint.found.scale)
-    return ErrorField(process.rows[few], log_squares(error / std))
+def _errors(
+    process: LocalProcess, residual: FloatArray, scale: FloatArray, rows: Indices
+) -> FloatArray:
+    """Return errors at some rows of a process, from others near them, over their deviations."""
+    most = min(FIELD_NEIGHBORS, process.n_neighbors)
+    neighbors, weights, variance = process.held_out(rows, n_neighbors=most)
+    error = residual[rows] - np.einsum("ij,ijt->it", weights, residual[neighbors])
+    return np.asarray(error / np.sqrt((variance + process.nugget[rows])[:, None] * scale))
 
 
-def _by_splits(solution: LocalSolution, observed: Observations, features: Features) -> Calibration:
-    """Predict the test rows of each split from its training rows."""
-    joint = solution.joint
-    process = joint.process
-    everything = _errors(solution, np.arange(len(process.rows), dtype=np.int32))
-    errors, chosen, fields = [], [], []
-    n_done = 0
+@dataclass(frozen=True)
+class _Part:
+    """A split: places that are known, observations that are not, what is predicted for them."""
+
+    train: npt.NDArray[np.intp]
+    test: npt.NDArray[np.intp]
+    process: LocalProcess
+    found: OutOfFold
+
+
+def _parts(solution: LocalSolution, observed: Observations, features: Features) -> Iterator[_Part]:
+    """Predict the test rows of each split from its training places."""
+    whole, scale = solution.joint.process, solution.joint.found.scale
+    fits = SplitFits(solution.joint, features, solution.found.ratio)
     for train, test in observed.parts():
-        errors.append(_predicted(solution, observed, features, train, test))
-        known = train[train < len(everything.rows)]
-        fields.append(
-            (
-                ErrorField(everything.rows[known], everything.values[known]),
-                np.arange(n_done, n_done + len(test)),
-            )
-        )
-        chosen.append(test)
-        n_done += len(test)
+        places, own = observed.places[test], observed.weight[test]
+        fitted = fits.without(train, whole.rows[places])
+        mean, std = fitted.predict(whole.rows[places], features, return_std=True)
+        assert std is not None
+        latent = std**2 / fitted.found.scale + whole.noise / own[:, None]
+        residual = fits.targets[places] + observed.deviation[test] - mean
+        found = OutOfFold(residual, np.sqrt(latent * scale), own)
+        yield _Part(train, test, fitted.process, found)
+
+
+def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Part]) -> Calibration:
+    """Calibrate by the test rows of each split."""
+    joint, scale = solution.joint, solution.joint.found.scale
+    whole = joint.process
+    n_field = min(len(whole.rows), FIELD_ROWS)
+    errors = _errors(whole, joint.residual, scale, np.arange(n_field, dtype=np.int32))
+    fields, n_done = [], 0
+    for part in parts:
+        # Places are in random order, so that the first of them are as dense as those at new rows.
+        n_known = max(int(np.searchsorted(part.train, n_field)), 1)
+        points = whole.points[observed.places[part.test]]
+        nearest = Nearest(part.process.points[:n_known])
+        near = np.unique(nearest.query(points, min(whole.n_neighbors, n_known)))
+        own = _errors(part.process, joint.residual[part.train], scale, near)
+        mine = np.arange(n_done, n_done + len(part.test))
+        fields.append((ErrorField(part.process.rows[near], log_squares(own, errors)), mine))
+        n_done += len(part.test)
     found = OutOfFold(
-        np.concatenate([one.residual for one in errors]),
-        np.concatenate([one.std for one in errors]),
-        observed.weight[np.concatenate(chosen)],
+        np.concatenate([part.found.residual for part in parts]),
+        np.concatenate([part.found.std for part in parts]),
+        np.concatenate([part.found.weight for part in parts]),
     )
     if n_done < LEAST_ROWS:
         return Calibration.of(found)
-    rows = process.rows[observed.places[np.concatenate(chosen)]]
+    rows = whole.rows[observed.places[np.concatenate([part.test for part in parts])]]
+    everything = ErrorField(whole.rows[:n_field], log_squares(errors))
     variance, log_variance = local_variance(
-        fields, everything, rows, found, process.kernel, process.n_neighbors
+        fields, everything, rows, found, whole.kernel, whole.n_neighbors
     )
     return Calibration.of(found, variance, log_variance)
-
-
-def _predicted(
-    solution: LocalSolution,
-    observed: Observations,
-    features: Features,
-    train: npt.NDArray[np.intp],
-    test: npt.NDArray[np.intp],
-) -> OutOfFold:
-    """Fit to the training places, with parameters that stay, and predict observations."""
-    joint = solution.joint
-    process, places = joint.process, observed.places[test]
-    n_columns = len(joint.found.coef)
-    rows = process.rows[train]
-    targets = joint.residual[train] + joint.found.mean
-    if n_columns:
-        targets = targets + np.asarray(features(rows)) @ joint.found.coef
-    locations = Locations(
-        rows, targets, process.weight[train], np.zeros_like(targets), np.arange(len(train))
-    )
-    local = LocalProcess(rows, locations.weight, process.kernel, process.noise, process.n_neighbors)
-    n_judged = min(len(train), max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns))
-    fitted = fit_joint(
-        locations,
-        local,
-        features,
-        solution.found.ratio,
-        n_neighbors=FIT_NEIGHBORS,
-        judged=np.linspace(0, len(train) - 1, n_judged).astype(np.int32),
-    )
-    queries = process.rows[places]
-    mean, std = fitted.predict(queries, features, return_std=True)
-    assert std is not None
-    truth = _truth(solution, observed, features, test)
-    latent = std**2 / fitted.found.scale + process.noise / observed.weight[test][:, None]
-    return OutOfFold(truth - mean, np.sqrt(latent * joint.found.scale), observed.weight[test])

@@ -17,7 +17,7 @@ from ..kriging.search import Found, find_parameters
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 
-__all__ = ["LocalGradient", "LocalSolution", "Observations", "solve_local"]
+__all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
 JUDGED_ROWS = 150_000

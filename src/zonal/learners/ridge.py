@@ -1,5 +1,7 @@
 """Kernel ridge regression on explicit features, in one pass over the data."""
 
+import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -30,7 +32,7 @@ from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
 from .importance import column_shares
 from .local_learner import LocalLearner
-from .local_solution import LocalSolution
+from .local_solution import MOST_SPLITS, LocalSolution
 from .ridge_posterior import RidgePosterior
 from .sampled_sums import SampledSums, moments_of
 from .target_scale import choose_scale
@@ -198,31 +200,42 @@ class RidgeLearner(LocalLearner):
         groups = sums.moments
         total = Moments.merged(groups)
         grid = self._grid(total)
+        known: Iterable[Moments]
         if self._too_many(plan):
-            results = self._split_by_split(source, plan, grid)
+            results, known = self._split_by_split(source, plan, grid)
         else:
             results = cross_validate(groups, plan.splits, grid, self.fit_intercept)
+            known = (Moments.merged([groups[k] for k in split.train]) for split in plan.splits)
         self._solution_ = self._best(total, results)
         # Groups that are not folds by row number cannot be continued.
         self._sums_ = SampledSums([total], sums.rows)
-        if not self._too_many(plan):
-            self._folded_ = self._fold_predictions(groups, plan)
+        self._folded_ = self._fold_predictions(plan, known)
         self._plan_ = None
 
-    def _fold_predictions(self, groups: list[Moments], plan: Splits) -> Folded:
-        """Predict the sampled test rows of each split by its training rows, for intervals."""
+    def _fold_predictions(self, plan: Splits, known: Iterable[Moments]) -> Folded | None:
+        """Predict the sampled test rows of splits by moments of their training rows.
+
+        None where the sample has no test row of these splits.
+        """
         rows, parts = self._sampled_rows, []
         labels, done = plan.labels[rows.numbers], np.zeros(len(rows), bool)
-        for number, split in enumerate(plan.splits):
+        for number, (split, train) in enumerate(zip(plan.splits, known, strict=False)):
             mine = np.flatnonzero(np.isin(labels, split.test) & ~done)
             done[mine] = True
             if not len(mine):
                 continue
-            train = Moments.merged([groups[group] for group in split.train])
             solution = solve(train, self._solution_.alpha, self.fit_intercept)
             posterior = RidgePosterior.of([train], solution, self.fit_intercept)
             found = fold_predictions(posterior, self._space, take(rows.rows(), mine), mine)
             parts.append(found._replace(folds=np.full(len(mine), number)))
+        if not parts:
+            warnings.warn(
+                f"None of the {len(rows)} rows that calibrate intervals is a test row of cv: they "
+                "are left out one by one, so that intervals do not hold in gaps.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return None
         return Folded(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _folded(self, posterior: RidgePosterior) -> Folded:
@@ -232,12 +245,19 @@ class RidgeLearner(LocalLearner):
 
     def _too_many(self, plan: Splits) -> bool:
         """Tell whether the groups of a plan are too many to be summed at once."""
-        n_bytes = plan.n_groups * 8 * (len(self._shift_) + 1) ** 2
+        n_bytes = plan.n_groups * self._moment_bytes()
         return plan.n_groups > 2 * len(plan.splits) + 1 or n_bytes > GROUP_BYTES
 
-    def _split_by_split(self, source: Source, plan: Splits, alphas: FloatArray) -> dict[str, Array]:
-        """Find errors of splits that overlap in too many ways, with a pass for each."""
-        errors = []
+    def _split_by_split(
+        self, source: Source, plan: Splits, alphas: FloatArray
+    ) -> tuple[dict[str, Array], list[Moments]]:
+        """Find errors of splits that overlap in too many ways, with a pass for each.
+
+        The moments of the training rows are kept, for the intervals, of as many splits as fit.
+        """
+        errors: list[Array] = []
+        known: list[Moments] = []
+        most = max(1, min(MOST_SPLITS, GROUP_BYTES // self._moment_bytes()))
         for number, split in enumerate(plan.splits):
             # Rows in neither part, the training part, the test part, both.
             labels = np.isin(plan.labels, split.train) + 2 * np.isin(plan.labels, split.test)
@@ -245,7 +265,11 @@ class RidgeLearner(LocalLearner):
             train, test = parts[1] + parts[3], parts[2] + parts[3]
             check_split(number, train, test)
             errors.append(HeldOut.of(train, test, self.fit_intercept).errors(alphas))
-        return summary(alphas, np.array(errors))
+            known += [train] if number < most else []
+        return summary(alphas, np.array(errors)), known
+
+    def _moment_bytes(self) -> int:
+        return int(8 * (len(self._shift_) + 1) ** 2)
 
     def _n_folds(self) -> int:
         if self.alpha != "cv":

@@ -34,12 +34,12 @@ HOPELESS = 0.8
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
-# With more noise than this, relative to the local part, there is little for neighbours to tell.
-LOUD = 1.0
 # With less than this share, only the metric is learnt: the local part may be better in it.
 AHEAD = 0.55
 # The family of kernels that tells whether there is anything to find.
 GLANCE = "matern 3/2"
+# With more noise than this, relative to the local part, there is little for neighbours to tell.
+LOUD = 1.0
 # Features of a shorter range are not tried beside a local part if this factor is lost with longer.
 HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
