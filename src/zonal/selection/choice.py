@@ -30,7 +30,7 @@ __all__ = ["LocalOptions", "Model", "select_model"]
 # Rows that candidates are judged on.
 MAX_QUERIES = 3_000
 # Features alone are given up where a local part has less than this share of their error.
-HOPELESS = 0.8
+HOPELESS = 0.9
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
@@ -268,12 +268,14 @@ class _Chooser:
     def _beside(self, local: _Contender, features: _Contender | None) -> list[_Contender]:
         """Try features beside the local part: those found, and a few of long range.
 
-        Those found are tried only where they do better than the local part: wide ones take long,
-        and where they do worse, few of long range leave as much to it. A shorter range is not tried
-        where a longer one does harm.
+        Those found are tried only where they do better than a local part that finds more than
+        noise: wide ones take long, and where they do worse, few of long range leave as much to it.
+        A shorter range is not tried where a longer one does harm.
         """
         found = []
-        if features is not None and _same_columns_but_better(features, local):
+        assert local.trial.found is not None
+        quiet = local.trial.found.noise < LOUD
+        if features is not None and quiet and _same_columns_but_better(features, local):
             map_, name = features.features, features.name
             found.append(self._joint(local, map_, name, features.candidate))
         n_columns = self.trials.mapped(local.metric).rows.shape[1]
