@@ -6,9 +6,9 @@ scale is the one with the largest held-out likelihood of a kernel regression,
 
 .. math:: -\tfrac12 \log \overline{(z - \hat z)^2} + \overline{\log h'(y)},
 
-if the squared errors of its predictions of y are smaller too, by a tenth: often they are not,
-whatever the likelihood. On the way back the mean of y is not the inverse of the mean of z: Duan's smearing
-(1983) averages it over errors e_k, the quantiles of those on held-out rows,
+if the squared errors of its predictions of y are smaller by a tenth too: often they are not,
+whatever the likelihood. On the way back the mean of y is not the inverse of the mean of z: Duan's
+smearing (1983) averages it over errors e_k, the quantiles of those on held-out rows,
 
 .. math:: \hat y = \frac1K \sum_{k=1}^K h^{-1}(\hat z + \sigma e_k) .
 """
