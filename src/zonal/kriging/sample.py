@@ -135,7 +135,7 @@ class Sample:
         return np.ascontiguousarray(self.points / np.exp(parameters.log_scales)[self.groups])
 
     def neighbors(self, parameters: Parameters, n_neighbors: int) -> Indices:
-        """Earlier neighbours in the metric of the parameters, or in one that is hardly different."""
+        """Earlier neighbours in the metric of the parameters, or in one that hardly differs."""
         most = min(n_neighbors, max(len(self.points) - 1, 1))
         ratios = parameters.log_scales - parameters.log_scales[0]
         key = (most, *np.rint(ratios / SAME_METRIC).astype(int).tolist())

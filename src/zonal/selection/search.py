@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -141,7 +141,9 @@ class Search:
         return self.second_round(self.first_round())
 
     def first_round(
-        self, families: tuple[str, ...] = FAMILIES, known: list[tuple[Candidate, float]] = []
+        self,
+        families: tuple[str, ...] = FAMILIES,
+        known: Sequence[tuple[Candidate, float]] = (),
     ) -> list[tuple[Candidate, float]]:
         """Compare kernels on few columns and half of the pilot; return them, the best first.
 
@@ -149,7 +151,7 @@ class Search:
         ----------
         families : tuple of str
             The families of kernels, by default all.
-        known : list of (Candidate, float)
+        known : sequence of (Candidate, float)
             Candidates that were compared before, with their errors; they take part again.
         """
         n_pilot = self.pilot.rows.shape[0]
