@@ -185,6 +185,8 @@ def colours(values: Array, style: dict[str, Any]) -> dict[str, Any]:
     """Return colours that suit values: about zero where they have both signs in like measure."""
     if "cmap" in style and "vmin" in style and "vmax" in style:
         return style
+    if "norm" in style:  # with limits of its own
+        return {"cmap": "viridis", **style}
     finite = np.asarray(values, dtype=np.float64)
     finite = finite[np.isfinite(finite)]
     low, high = np.quantile(finite, [0.005, 0.995]) if len(finite) else (0.0, 1.0)

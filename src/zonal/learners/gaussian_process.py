@@ -7,13 +7,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from .._typing import Array, FloatArray
+from .._validation import is_sparse
 from ..moments import Moments
 from ..rows import blockwise
 from ..rows.survey import Survey
 from .calibrated import CalibratedRegressor
 from .evidence import Evidence
+from .length_scales import tune_length_scales
 from .local_learner import LocalLearner
 from .local_solution import LocalSolution
 from .ridge_posterior import RidgePosterior
@@ -38,7 +41,9 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     Parameters
     ----------
     features : transformer or "auto", default="auto"
-        As in `KernelRidge`.
+        As in `KernelRidge`. Those that are chosen, where there is no local part, have the length
+        scales of largest evidence near the chosen ones: of the kernel, and of each of up to 16
+        standardised columns where that pays (`zonal.learners.length_scales`).
     noise : float or "evidence", default="evidence"
         ``"evidence"``: as above. A number: the variance σ² of the observations' noise; then all of
         the prior is given, with zero mean and a = 1. Standardise y for it: a warning tells where
@@ -124,6 +129,13 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     def _learn(self, survey: Survey) -> None:
         self._single_ = survey.sample.y.ndim == 1
         super()._learn(survey)
+        sample = survey.sample
+        if self._is_local_ or not self._is_automatic() or is_sparse(sample.X):
+            return
+        if self.noise == "evidence":
+            Y = self._targets(sample.y, _num_samples(sample.X)).astype(np.float64)
+            self.features_ = tune_length_scales(self.features_, sample.X, Y, sample.weight)
+            self._start_sums(sample.X, Y)
 
     def _may_be_local(self) -> bool:
         automatic = isinstance(self.local, str)

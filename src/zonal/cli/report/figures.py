@@ -206,7 +206,14 @@ def dependence(values: Array, means: Array, name: str, label: str) -> "Figure":
 
 
 def globe(
-    lat: Array, lon: Array, values: Array, *, label: str, centred: bool = False, limit: float = 0.0
+    lat: Array,
+    lon: Array,
+    values: Array,
+    *,
+    label: str,
+    centred: bool = False,
+    limit: float = 0.0,
+    ratios: bool = False,
 ) -> "Figure":
     """Draw values on a map: an image where they fill a grid, else points.
 
@@ -219,9 +226,13 @@ def globe(
         Whether zero is in the middle of the colours.
     limit : float
         The largest value shown, if `centred`.
+    ratios : bool
+        Whether colours are on a scale of ratios, for values that are positive and of many sizes.
     """
     figure, axes = _map()
     style: dict[str, Any] = {}
+    if ratios:
+        style = _of_ratios(values)
     if centred:
         style = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
     rows, row = np.unique(lat, return_inverse=True)
@@ -233,8 +244,24 @@ def globe(
     else:
         y, x, z = _some(lat, lon, values)
         artist = draw_points(axes, y, x, z, **style)
-    figure.colorbar(artist, ax=axes, label=label, orientation="horizontal", shrink=0.9, aspect=30)
+    norm = style.get("norm")
+    bar = figure.colorbar(
+        artist, ax=axes, label=label, orientation="horizontal", shrink=0.9, aspect=30,
+        extend="neither" if norm is None else "both",
+    )  # fmt: skip
+    if norm is not None:
+        ticks = np.geomspace(norm.vmin, norm.vmax, 5).tolist()
+        bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks])
+        bar.minorticks_off()
     return figure
+
+
+def _of_ratios(values: Array) -> dict[str, Any]:
+    """Return a scale of ratios between what all but a few percent of positive values are."""
+    from matplotlib.colors import LogNorm
+
+    low, high = np.quantile(values, [0.02, 0.98])
+    return {"norm": LogNorm(low, high)} if 0 < low < high else {}
 
 
 def folds(lat: Array, lon: Array, fold: Array) -> "Figure":

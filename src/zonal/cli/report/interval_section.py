@@ -66,7 +66,7 @@ def draw_intervals(
         drawings.append(
             (
                 "The width of 90 % intervals.",
-                figures.globe(*place, found.mapped["width"], label=f"width, {target}"),
+                figures.globe(*place, found.mapped["width"], label=f"width, {target}", ratios=True),
             )
         )
     page.figures("Intervals", drawings)
