@@ -126,7 +126,8 @@ def page(known: dict[str, dict[str, Any]]) -> str:
             f"| {name} | {n_rows:,} | {n_splits} | {' | '.join(cells)} | "
             f"{errors['zonal'] / best:.3f} | {'' if times is None else f'{times:.1f}'} |"
         )
-    means = [f"{np.mean([rank[m] for rank in ranks if m in rank]):.2f}" for m in METHODS]
+    ranked = [[rank[m] for rank in ranks if m in rank] for m in METHODS]
+    means = [f"{np.mean(found):.2f}" if found else "" for found in ranked]
     lines.append(f"| mean rank | | | {' | '.join(means)} | | |")
     return ABOUT + "\n" + "\n".join(lines) + "\n"
 

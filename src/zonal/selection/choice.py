@@ -29,7 +29,8 @@ __all__ = ["LocalOptions", "Model", "select_model"]
 
 # Rows that candidates are judged on.
 MAX_QUERIES = 3_000
-# Features alone are given up where a local part has less than this share of their error.
+# Features alone are given up where a local part has less than this share of their error, with more
+# rows than those of the pilot.
 HOPELESS = 0.9
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
@@ -210,13 +211,23 @@ class _Chooser:
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
         best_local = min(locals_, key=_error)
         features = None
-        far = scouts and self._of_mean(best_local) <= HOPELESS * search.of_mean(scouts[0][1])
+        far = scouts and self._of_mean(best_local) <= self._hopeless() * search.of_mean(
+            scouts[0][1]
+        )
         if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
         if not noise:
             contenders += self._beside(best_local, features)
         return self._build(self._final(contenders))
+
+    def _hopeless(self) -> float:
+        """Return the share of their error with which a local part beats features of half width.
+
+        More rows than those of the pilot are in favour of features too.
+        """
+        pilot = self.search.pilot
+        return 1.0 if pilot.rows.shape[0] == pilot.n_rows else HOPELESS
 
     def _finds_noise(self, alone: _Contender, first: list[tuple[Candidate, float]]) -> bool:
         """Tell whether a local part finds little but noise, and narrow features do better."""
