@@ -32,8 +32,10 @@ split one after the other. Trees stop early on a tenth of the training rows.
 `python -m benchmarks.tables` makes this page; benchmarks/data/README.md tells where the tables come
 from. "given up": not done after five minutes, and last in rank. Where a cell is empty, a method was
 not run for want of time, and its mean rank is over fewer tables. Errors of a method are means over
-as many splits as are told in the third column, or over those it has (in square brackets). Rows are
-split at random: in weather, the hours before and after a test row are among the training rows.
+as many splits as are told in the third column, or over those it has (in square brackets). Nystroem
+and xRFM come from an earlier run of the first split, with seconds by the clock on a shared machine.
+Rows are split at random: in weather, the hours before and after a test row are among the training
+rows.
 """
 
 
