@@ -37,8 +37,8 @@ HOPELESS = 0.9
 FAR_AHEAD = 0.35
 # With less than this share, only the metric is learnt: the local part may be better in it.
 AHEAD = 0.55
-# The same for gaps, and in place of `HOPELESS` too: there the density of rows counts less, so that
-# narrow features tell what wide ones would find.
+# The same for gaps: there the density of rows counts less, so that narrow features tell what wide
+# ones would find.
 GAP_AHEAD = 0.9
 # The family of kernels that tells whether there is anything to find.
 GLANCE = "matern 3/2"
