@@ -1,4 +1,4 @@
-"""python -m benchmarks.automatic [seconds | errors | pilot | classes …]: all parts, or those named.
+"""python -m benchmarks.automatic [seconds | errors | peers | pilot | classes …]: all or some parts.
 
 Each part's table goes to results/automatic.json when it is done, and all of them to automatic.md.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import zonal
 
+from ..local.summary import summary
 from ..measure import table
 from . import classification, pilot, regression
 
@@ -20,6 +21,9 @@ ABOUT = {
     "median distance) with the least cross-validation error on 10,000 training rows; Gaussian "
     "where no kernel is named. FastFood, Maclaurin and PolySketch at their own bandwidths are in "
     "the paper's Table 2 (table2.md).",
+    "peers": "## The local part and what a reader would use instead\n\nTest MSE on the same split "
+    "and on blocks of 10° × 10°, from local.md (`python -m benchmarks.local`); empty: not run, or "
+    "not done after 15 minutes.",
     "pilot": "## The pilot and the whole\n\nMedian ratio of the pilot's error to the test error of "
     "a fit to all rows, over 18 candidates; and how much larger than the least the error of the "
     "candidate is that the pilot puts first. Continued: with the correction e(n) = e∞ + c/n.",
@@ -36,6 +40,8 @@ def measure(part: str) -> str:
     if part == "errors":
         rows = [row for name in names for row in regression.errors(name)]
         return table(rows, regression.HEADER)
+    if part == "peers":
+        return summary()
     if part == "pilot":
         return table([pilot.run(name) for name in names], pilot.HEADER)
     rows = [row for name in classification.NAMES for row in classification.run(name)]

