@@ -46,12 +46,13 @@ def _run(task: Task, fit: Callable[[], Any], predict: Callable[[Any], Any]) -> A
     return model, Result(mse, middle - start, stop - middle, score)
 
 
-def _with_noise(model: Any, X: Any) -> tuple[Any, Any]:
-    """Mean and standard deviation of a new observation."""
-    mean, std = model.predict(X, return_std=True)
+def _with_noise(model: Any, X: Any) -> Any:
+    """Mean and standard deviation of a new observation; features alone have no noise of theirs."""
     local = model if isinstance(model, zonal.NeighborKriging) else model.local_
-    noise = 0.0 if local is None else local.noise_ * local.scale_
-    return mean, np.sqrt(std**2 + noise)
+    if local is None:
+        return model.predict(X)
+    mean, std = model.predict(X, return_std=True)
+    return mean, np.sqrt(std**2 + local.noise_ * local.scale_)
 
 
 def ours(task: Task, **options: Any) -> Result:

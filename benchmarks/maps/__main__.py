@@ -1,7 +1,10 @@
-"""python -m benchmarks.maps [coads climate elevation]: writes benchmarks/results/maps.md."""
+"""python -m benchmarks.maps [coads climate elevation] [--only METHOD]: results/maps.md.
 
+What is known of other methods and fields stays.
+"""
+
+import argparse
 import json
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -12,7 +15,7 @@ import numpy as np
 
 from ..measure import peak_memory, table
 from .data import NAMES, Task, tasks
-from .methods import METHODS, crps
+from .methods import METHODS, score
 
 RESULTS = Path(__file__).parents[1] / "results"
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "peak memory, MB")
@@ -21,7 +24,8 @@ TEXT = """# Maps beside the peers
 `python -m benchmarks.maps` (extra `bench`), one run, methods one after the other, on
 a machine in use: seconds compare within a table. A tenth of the places is the test:
 random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
-our learner is told which (`cv`). CRPS is of a new observation, where a method has a distribution.
+our learner is told which (`cv`). CRPS is of a new observation, where a method has a distribution:
+99 quantiles of ours, a normal distribution of the others.
 PyKrige gets 10,000 random training points, since it needs all distances; verde's spline gets means
 of blocks, since it needs a matrix of all pairs, and works on a plane. Peak memory is what a method
 adds to the process.
@@ -37,14 +41,15 @@ def measured(task: Task, method: Any) -> list[str]:
         predict = method(task)
         found["fit"] = time.perf_counter() - start
         start = time.perf_counter()
-        found["mean"], found["std"] = predict()
+        found["forecast"] = predict()
         found["predict"] = time.perf_counter() - start
 
     peak = peak_memory(run)
-    mse = float(np.mean((task.y_test - found["mean"]) ** 2))
-    score = "" if found["std"] is None else f"{crps(task.y_test, found['mean'], found['std']):.4g}"
+    mse = float(np.mean((task.y_test - found["forecast"][0]) ** 2))
     seconds = f"{found['fit']:.1f}", f"{found['predict']:.2f}"
-    return [f"{mse:.4g}", score, *seconds, f"{peak / 2**20:.0f}"]
+    return [
+        f"{mse:.4g}", score(task.y_test, found["forecast"]), *seconds, f"{peak / 2**20:.0f}",
+    ]  # fmt: skip
 
 
 def write(known: dict[str, Any]) -> None:
@@ -59,22 +64,28 @@ def write(known: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run, and write what is known so far after each dataset."""
+    """Run, and write what is known so far after each method."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--only", default="", help="a part of the name of a method")
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     file = RESULTS / "maps.json"
     known: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     warm = tasks("coads")[0]
     few = warm._replace(places=warm.places[:600], y=warm.y[:600])
     METHODS["**zonal** `KernelRidge()`"](few)()  # compile
-    for name in sys.argv[1:] or NAMES:
-        for task in tasks(name):
-            rows = [(method, *measured(task, run)) for method, run in METHODS.items()]
-            size = (
-                f"{len(task.y):,} training places, {len(task.y_test):,} test places, "
-                f"{numba.get_num_threads()} thread(s)."
-            )
-            known[task.title] = {"size": size, "rows": rows}
-            print(task.title, *rows, sep="\n", flush=True)
+    methods = {name: run for name, run in METHODS.items() if arguments.only in name}
+    for task in (task for name in arguments.names for task in tasks(name)):
+        found = known.setdefault(task.title, {"rows": []})
+        found["size"] = (
+            f"{len(task.y):,} training places, {len(task.y_test):,} test places, "
+            f"{numba.get_num_threads()} thread(s)."
+        )
+        for name, run in methods.items():
+            rows = {row[0]: row for row in found["rows"]} | {name: [name, *measured(task, run)]}
+            found["rows"] = [rows[method] for method in METHODS if method in rows]
+            print(task.title, *rows[name], sep=" | ", flush=True)
             write(known)
 
 

@@ -7,11 +7,13 @@ import numpy as np
 import verde
 
 import zonal
+from zonal.evaluation import crps, crps_of_quantiles
 
-from ..local.methods import crps
 from .data import Task
 
-__all__ = ["METHODS", "crps"]
+__all__ = ["METHODS", "score"]
+
+LEVELS = np.arange(1, 100) / 100
 
 # What a peer can take: PyKrige needs all distances, a spline of verde a matrix of all pairs.
 PYKRIGE_ROWS = 10_000
@@ -23,10 +25,20 @@ def ours(task: Task) -> Callable[[], Any]:
     model = zonal.KernelRidge(random_state=0, cv=task.cv).fit(task.places, task.y)
 
     def predict() -> Any:
-        found = zonal.grid.outcomes.outcomes(model, task.test_places, 0.9)
-        return found.prediction, found.std
+        quantiles = model.predict_quantiles(task.test_places, LEVELS)
+        return model.predict(task.test_places), quantiles
 
     return predict
+
+
+def score(truth: Any, forecast: Any) -> str:
+    """Return the CRPS of standard deviations about means, of quantiles, or nothing of neither."""
+    mean, spread = forecast
+    if spread is None:
+        return ""
+    if spread.ndim == 2:
+        return f"{crps_of_quantiles(truth, spread, LEVELS):.4g}"
+    return f"{crps(truth, mean, spread):.4g}"
 
 
 def _columns(places: Any) -> tuple[Any, Any]:

@@ -54,3 +54,12 @@ def test_quantiles_do_not_cross():
 def test_mistakes(levels):
     with pytest.raises(ValueError, match="levels between 0 and 1"):
         ScoreQuantiles.of(np.zeros((3, 1))).at(levels)
+
+
+def test_the_spread_counts_weights_as_scores():
+    scores = np.array([[3.0], [-1.0], [2.0]])
+    repeated = ScoreQuantiles.of(scores[[0, 1, 1, 2]])
+    weighted = ScoreQuantiles.of(scores, np.array([1.0, 2.0, 1.0]))
+    np.testing.assert_allclose(repeated.spread(), np.sqrt([15 / 4]))
+    np.testing.assert_allclose(weighted.spread(), repeated.spread())
+    np.testing.assert_array_equal(ScoreQuantiles.of(np.empty((0, 2))).spread(), [1.0, 1.0])

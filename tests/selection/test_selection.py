@@ -11,6 +11,7 @@ from zonal.selection.candidates import Candidate, Scales
 from zonal.selection.pilot import Pilot
 from zonal.selection.structure import find_sphere, prepare
 from zonal.selection.table import Records
+from zonal.selection.trials import Split
 
 
 @pytest.fixture(scope="module")
@@ -230,3 +231,12 @@ def test_frames_of_unit_vectors_keep_their_names_off_the_map():
         model = zonal.KernelRidge(budget=64, random_state=0).fit(frame, X[:, 2])
         assert model.score(frame, X[:, 2]) > 0.999
     np.testing.assert_array_equal(model.features_[0].transform(frame), X)
+
+
+def test_candidates_see_no_row_of_the_gap_they_are_judged_on():
+    """Rows of the test part are held out whether or not they are queries; others are left out."""
+    train, test = np.arange(0, 60), np.arange(60, 90)
+    split = Split(train, test, test[::10])
+    pilot, held_out = split.of_pilot(np.arange(0, 100, 2))
+    np.testing.assert_array_equal(pilot, np.arange(0, 90, 2))
+    np.testing.assert_array_equal(held_out, pilot >= 60)

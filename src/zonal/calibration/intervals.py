@@ -59,6 +59,11 @@ class Calibration:
         """The number of rows."""
         return len(self.quantiles.scores)
 
+    @property
+    def spread(self) -> Array:
+        """The root mean square of the scores, one if the model's own deviations hold: [t]."""
+        return self.quantiles.spread()
+
     def at(self, mean: Array, std: Array, levels: npt.ArrayLike) -> Array:
         """Return the quantiles of observations: [n_levels, n, n_targets].
 

@@ -55,6 +55,13 @@ class ScoreQuantiles:
             return np.tile(ndtri(found)[:, None], self.scores.shape[1])
         return np.array([self._at(level) for level in found])
 
+    def spread(self) -> FloatArray:
+        """Return the root mean square of the scores of each target; one where there are none."""
+        if not len(self.scores):
+            return np.ones(self.scores.shape[1])
+        shares = np.diff(self.totals, axis=0, prepend=0.0)
+        return np.asarray(np.sqrt(np.average(self.scores**2, axis=0, weights=shares)))
+
     def _at(self, level: float) -> FloatArray:
         if level == 0.5:
             return (self._upper(level) + self._lower(level)) / 2

@@ -61,14 +61,16 @@ def _noise(learner: Any, mean: Array) -> Any:
 def _calibrated(learner: Any, X: Any, coverage: float) -> Outcomes:
     """Find all from the interval, which is mean + std × quantiles that are the same everywhere.
 
-    A second pass over the rows for mean and standard deviation would cost as much again.
+    A second pass over the rows for mean and standard deviation would cost as much again. The
+    standard deviation is then that of the calibrated distribution, not the model's own.
     """
     lower, upper = learner.predict_interval(X, coverage)
     levels = [(1 - coverage) / 2, (1 + coverage) / 2]
     zero = np.zeros((1, 1))
     low, high = np.ravel(learner.calibration_.at(zero, zero + 1, levels))
-    std = (upper - lower) / (high - low)
-    return Outcomes(lower - low * std, std, lower, upper)
+    own = (upper - lower) / (high - low)
+    std = own * learner.calibration_.spread[0].astype(own.dtype)
+    return Outcomes(lower - low * own, std, lower, upper)
 
 
 def knows_uncertainty(model: Any) -> bool:

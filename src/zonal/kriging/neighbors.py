@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from .._typing import FloatArray
 from ..rows.threads import ordered_map
 
-__all__ = ["Nearest", "earlier_neighbors"]
+__all__ = ["Nearest", "earlier_neighbors", "near_and_far"]
 
 Indices = npt.NDArray[np.int32]
 
@@ -22,6 +22,8 @@ BLOCK_NUMBERS = 1 << 23
 # Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
 # later than the row that asks. Where few rows ask, fewer trees are worth more.
 GROWTH, GROWTH_OF_FEW = 1.25, 2.0
+# Far neighbours are among every fourth row, every sixteenth, and so on.
+SPARSER, N_SPARSER = 4, 3
 
 
 class Nearest:
@@ -35,6 +37,7 @@ class Nearest:
 
     def __init__(self, points: FloatArray) -> None:
         self.points = points
+        self._sparser: dict[int, Nearest] = {}
         self._tree: cKDTree | None = None
         if effective_columns(points) <= TREE_COLUMNS:
             self._tree = cKDTree(points, leafsize=LEAF_SIZE)
@@ -43,6 +46,12 @@ class Nearest:
 
     def __len__(self) -> int:
         return len(self.points)
+
+    def sparser(self, n_points: int) -> "Nearest":
+        """Return the same of the first so many points, made once."""
+        if n_points not in self._sparser:
+            self._sparser[n_points] = Nearest(self.points[:n_points])
+        return self._sparser[n_points]
 
     def query(self, queries: FloatArray, n_neighbors: int) -> Indices:
         """Row numbers of the nearest points, the nearest first: [n_queries, n_neighbors].
@@ -70,6 +79,53 @@ class Nearest:
         found = np.argpartition(keys, n_neighbors - 1, axis=1)[:, :n_neighbors]
         order = np.argsort(np.take_along_axis(keys, found, axis=1), axis=1, kind="stable")
         return np.take_along_axis(found, order, axis=1).astype(np.int32)
+
+
+def near_and_far(nearest: Nearest, queries: FloatArray, n_neighbors: int, n_far: int) -> Indices:
+    """The nearest points, and the nearest of ever fewer points: [n_queries, n_neighbors].
+
+    All but `n_far` are the nearest of all points; the others, in equal parts, the nearest of the
+    first fourth of them, sixteenth and 64th, without those that are there already. As in the
+    design of Stein et al. (2004), in which some neighbours are far.
+
+    Parameters
+    ----------
+    nearest : Nearest
+        Of points in random order.
+    queries : ndarray of shape (n_queries, d)
+    n_neighbors, n_far : int
+        m, and how many of these are far.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, n_neighbors), int32
+        Row numbers; -1, at the end, where the sparser points are too few.
+    """
+    out = np.full((len(queries), n_neighbors), -1, np.int32)
+    counts = np.full(len(queries), max(n_neighbors - n_far, 1))
+    n_near = int(counts[0]) if len(counts) else 1
+    out[:, :n_near] = nearest.query(queries, n_near)
+    ends = np.linspace(n_near, n_neighbors, N_SPARSER + 1).astype(int)[1:]
+    for level, end in enumerate(ends, start=1):
+        points = nearest.sparser(len(nearest) // SPARSER**level)
+        if len(points):
+            _append_new(points.query(queries, min(end, len(points))), out, counts, end)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _append_new(found, out, counts, end):  # type: ignore[no-untyped-def]
+    """IN: neighbours, the nearest first. OUT: rows get those that are new, up to so many."""
+    for i in range(len(out)):
+        for candidate in found[i]:
+            if counts[i] >= end:
+                break
+            known = False
+            for k in range(counts[i]):
+                known |= out[i, k] == candidate
+            if not known:
+                out[i, counts[i]] = candidate
+                counts[i] += 1
 
 
 def effective_columns(points: FloatArray) -> float:

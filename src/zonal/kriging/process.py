@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import Array, FloatArray
 from ..kernels import Kernel
 from .correlation import of_kernel, scaled
-from .neighbors import Indices, Nearest, earlier_neighbors
+from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
 from .reference import reference_weights
 from .weights import compiled_slopes, compiled_weights
 from .whitening import Whitening, spatial_order
@@ -30,22 +30,42 @@ class LocalProcess:
         The ratio of the noise variance to that of the kernel.
     n_neighbors : int
         m.
+    n_far : int, default=0
+        How many of them are not the nearest rows but the nearest of ever sparser ones (see
+        `near_and_far`): in a gap the nearest rows crowd on its rim, and say little of what is
+        beyond.
     """
 
     def __init__(
-        self, rows: Array, weight: FloatArray, kernel: Kernel, noise: float, n_neighbors: int
+        self,
+        rows: Array,
+        weight: FloatArray,
+        kernel: Kernel,
+        noise: float,
+        n_neighbors: int,
+        n_far: int = 0,
     ) -> None:
         self.rows = rows
         self.weight = weight
         self.kernel = kernel
         self.noise = noise
         self.n_neighbors = n_neighbors
+        self.n_far = n_far
         self.nugget = noise / weight
         self._correlation = of_kernel(kernel)
         length_scale = 1.0 if self._correlation is None else self._correlation.length_scale
         self._length_scale = length_scale
         self.points = scaled(rows, length_scale)
         self._nearest: Nearest | None = None
+
+    @property
+    def n_near(self) -> int:
+        """The number of neighbours that are the nearest rows."""
+        return self.n_neighbors - self.n_far
+
+    def observed_at(self, rows: Array, weight: FloatArray) -> "LocalProcess":
+        """Return the same process, observed at other rows."""
+        return LocalProcess(rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far)
 
     def whitening(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Whitening:
         """The whitening of the rows, each by earlier ones.
@@ -115,7 +135,10 @@ class LocalProcess:
         m = min(n_neighbors or self.n_neighbors, len(self.rows))
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
-        neighbors[order] = self._index().query(points[order], m)
+        if self.n_far:
+            neighbors[order] = near_and_far(self._index(), points[order], m, self.n_far)
+        else:
+            neighbors[order] = self._index().query(points[order], m)
         return neighbors
 
     def held_out(
@@ -164,7 +187,7 @@ class LocalProcess:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
-        names = ("rows", "weight", "kernel", "noise", "n_neighbors")
+        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far")
         state = {name: self.__dict__[name] for name in names}
         if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
             state["weight"] = self.weight[:1]

@@ -125,7 +125,7 @@ def _by_leaving_out(
     part = found.rows(held)
     rows = process.rows[observed.places[held]]
     variance, log_variance = local_variance(
-        [(field, np.arange(len(held)))], field, rows, part, process.kernel, process.n_neighbors
+        [(field, np.arange(len(held)))], field, rows, part, process.kernel, process.n_near
     )
     if variance is None:
         return Calibration.of(found)
@@ -160,7 +160,7 @@ def _errors(
     process: LocalProcess, residual: FloatArray, scale: FloatArray, rows: Indices
 ) -> FloatArray:
     """Return errors at some rows of a process, from others near them, over their deviations."""
-    most = min(FIELD_NEIGHBORS, process.n_neighbors)
+    most = min(FIELD_NEIGHBORS, process.n_near)
     neighbors, weights, variance = process.held_out(rows, n_neighbors=most)
     error = residual[rows] - np.einsum("ij,ijt->it", weights, residual[neighbors])
     return np.asarray(error / np.sqrt((variance + process.nugget[rows])[:, None] * scale))
@@ -203,7 +203,7 @@ def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Par
         n_known = max(int(np.searchsorted(part.train, n_field)), 1)
         points = whole.points[observed.places[part.test]]
         nearest = Nearest(part.process.points[:n_known])
-        near = np.unique(nearest.query(points, min(whole.n_neighbors, n_known)))
+        near = np.unique(nearest.query(points, min(whole.n_near, n_known)))
         own = _errors(part.process, joint.residual[part.train], scale, near)
         mine = np.arange(n_done, n_done + len(part.test))
         fields.append((ErrorField(part.process.rows[near], log_squares(own, errors)), mine))
@@ -218,6 +218,6 @@ def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Par
     rows = whole.rows[observed.places[np.concatenate([part.test for part in parts])]]
     everything = ErrorField(whole.rows[:n_field], log_squares(errors))
     variance, log_variance = local_variance(
-        fields, everything, rows, found, whole.kernel, whole.n_neighbors
+        fields, everything, rows, found, whole.kernel, whole.n_near
     )
     return Calibration.of(found, variance, log_variance)

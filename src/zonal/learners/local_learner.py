@@ -92,7 +92,7 @@ class LocalLearner(MomentLearner):
         self._not_tried_ = getattr(self, "_not_tried_", "")
         self._columns_: Any = None
         self._found_: Found | None = None
-        self._n_neighbors_ = self._options().n_neighbors
+        self._n_neighbors_, self._n_far_ = self._options().n_neighbors, 0
         sample = survey.sample
         if self._may_be_local() and is_sparse(sample.X):
             if isinstance(self.local, NeighborKriging) or self.features is None:
@@ -152,7 +152,7 @@ class LocalLearner(MomentLearner):
         self._selection_ = model.records
         self._is_local_ = model.local is not None
         self._columns_, self._found_ = model.columns, model.local
-        self._n_neighbors_ = model.n_neighbors
+        self._n_neighbors_, self._n_far_ = model.n_neighbors, model.n_far
         self.features_ = model.features
         self._start_sums(sample.X, Y)
         return True
@@ -257,6 +257,7 @@ class LocalLearner(MomentLearner):
             noise=options.noise,
             alpha=self._given_alpha(),
             n_neighbors=self._n_neighbors_,
+            n_far=self._n_far_,
             fit_neighbors=None if options.required else FIT_NEIGHBORS,
             plan=self._plan(),
             verbose=self.verbose,

@@ -208,6 +208,7 @@ def solve_local(
     noise: float | None = None,
     alpha: float | None = None,
     n_neighbors: int = 32,
+    n_far: int = 0,
     fit_neighbors: int | None = None,
     plan: Splits | None = None,
     seed: int = 0,
@@ -229,6 +230,8 @@ def solve_local(
         The ridge, by default by evidence.
     n_neighbors : int
         Rows that a prediction uses.
+    n_far : int
+        How many of these are far (see `LocalProcess`).
     fit_neighbors : int, optional
         Earlier rows that a row is conditioned on in the fit, by default as many.
     plan : Splits, optional
@@ -247,7 +250,7 @@ def solve_local(
     if alpha is not None:
         found = Found(found.kernel, found.noise, 1 / max(alpha, 1e-300), found.log_evidence)
     m = min(n_neighbors, len(locations))
-    process = LocalProcess(locations.rows, locations.weight, found.kernel, found.noise, m)
+    process = LocalProcess(locations.rows, locations.weight, found.kernel, found.noise, m, n_far)
     judged = None
     if features is None and len(locations) > JUDGED_ROWS:
         judged = np.linspace(0, len(locations) - 1, JUDGED_ROWS).astype(np.int32)

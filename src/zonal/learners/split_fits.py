@@ -95,5 +95,4 @@ class SplitFits:
 
 def part_of(process: LocalProcess, known: npt.NDArray[np.intp]) -> LocalProcess:
     """Return the process of which fewer rows are known."""
-    rows, weight = process.rows[known], process.weight[known]
-    return LocalProcess(rows, weight, process.kernel, process.noise, process.n_neighbors)
+    return process.observed_at(process.rows[known], process.weight[known])

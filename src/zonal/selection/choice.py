@@ -36,6 +36,9 @@ HOPELESS = 0.8
 FAR_AHEAD = 0.35
 # With less than this share, only the metric is learnt: the local part may be better in it.
 AHEAD = 0.55
+# The same for gaps, and in place of `HOPELESS` too: there the density of rows counts less, so that
+# narrow features tell what wide ones would find.
+GAP_AHEAD = 0.9
 # The family of kernels that tells whether there is anything to find.
 GLANCE = "matern 3/2"
 # With more noise than this, relative to the local part, there is little for neighbours to tell.
@@ -44,8 +47,8 @@ LOUD = 1.0
 HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
-# Neighbours that are tried for predictions into gaps.
-GAP_NEIGHBORS = 64
+# Neighbours for predictions into gaps, and how many of them are far.
+GAP_NEIGHBORS, FAR_NEIGHBORS = 64, 32
 
 
 class LocalOptions(NamedTuple):
@@ -80,7 +83,8 @@ class Model(NamedTuple):
         The steps before the feature map, whose rows the local part sees; None: rows as they are.
     local : Found or None
         The parameters of the local part.
-    n_neighbors : int
+    n_neighbors, n_far : int
+        Neighbours in predictions, and how many of them are far.
     records : list of dict
         What was tried, in this order.
     """
@@ -89,6 +93,7 @@ class Model(NamedTuple):
     columns: Pipeline | None
     local: Found | None
     n_neighbors: int
+    n_far: int
     records: list[dict[str, Any]]
 
 
@@ -101,7 +106,6 @@ class _Contender:
     features: Any = None
     name: str = "none"
     candidate: Candidate | None = None
-    n_neighbors: int | None = None
 
 
 def select_model(
@@ -171,20 +175,27 @@ class _Chooser:
     ) -> None:
         self.local, self.scaled, self.seed, self.verbose = local, scaled, seed, verbose
         self.n_components, self.gaps = n_components, splits is not None
+        self.n_neighbors, self.n_far = local.n_neighbors, 0
+        held_out = None
+        if splits is not None:
+            if not local.required:
+                self.n_neighbors, self.n_far = GAP_NEIGHBORS, FAR_NEIGHBORS
+            pilot, held_out = splits[0].of_pilot(pilot)
         self.y = _safe_indexing(y, pilot)
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
         self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
         self.unit = np.where(spread > 0, spread, 1.0)
         unit = targets / self.unit
-        held_out = None if splits is None else np.isin(pilot, splits[0].queries)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
         self.search = Search(whole, sphere, n_components, seed, verbose)
         if splits is None:
             queries = pilot[whole.folds == 2][:MAX_QUERIES]
-            splits = [Split(np.setdiff1d(np.arange(len(targets)), queries), queries)]
+            train = np.setdiff1d(np.arange(len(targets)), queries)
+            splits = [Split(train, queries, queries)]
         everything = np.asarray(X if self.step is None else self.step.transform(X))
-        self.trials = Trials(everything, unit, weights, splits, local.n_neighbors)
+        self.trials = Trials(everything, unit, weights, splits, self.n_neighbors)
+        self.trials.n_far = self.n_far
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
 
@@ -199,8 +210,9 @@ class _Chooser:
         first = search.first_round((GLANCE,))
         alone = self._alone(self.trials, None)
         locals_, scouts, metric = [alone], [], None
+        ahead, hopeless = (GAP_AHEAD, GAP_AHEAD) if self.gaps else (AHEAD, HOPELESS)
         error, of_features = self._of_mean(alone), search.of_mean(first[0][1], 2)
-        if error > AHEAD * of_features and not self.local.required:
+        if error > ahead * of_features and not self.local.required:
             scouts = search.second_round(search.first_round(known=first))
         if error > FAR_AHEAD * of_features or self.local.required:
             metric = search.learn_metric(self.y)
@@ -210,7 +222,7 @@ class _Chooser:
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
         best_local = min(locals_, key=_error)
         features = None
-        far = scouts and self._of_mean(best_local) <= HOPELESS * search.of_mean(scouts[0][1])
+        far = scouts and self._of_mean(best_local) <= hopeless * search.of_mean(scouts[0][1])
         if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
@@ -304,24 +316,7 @@ class _Chooser:
         for other in contenders[1:]:
             if preferred(best.trial, other.trial):
                 best = other
-        return self._with_neighbors(best) if self.gaps else best
-
-    def _with_neighbors(self, best: _Contender) -> _Contender:
-        """Try more neighbours for predictions into gaps."""
-        found = best.trial.found
-        if found is None or self.local.n_neighbors >= GAP_NEIGHBORS:
-            return best
-        trials = self.trials.mapped(best.metric)
-        options: dict[str, Any] = {"n_neighbors": GAP_NEIGHBORS}
-        if best.features is not None:
-            options["features"] = best.features.transform
-            options["n_columns"] = len(best.features.get_feature_names_out())
-        more = Trial(trials.losses(found, **options), 0.0, found)
-        if not preferred(best.trial, more):
-            return best
-        return _Contender(
-            more, best.metric, best.features, best.name, best.candidate, GAP_NEIGHBORS
-        )
+        return best
 
     def _build(self, best: _Contender) -> Model:
         steps: list[tuple[str, Any]] = [] if self.step is None else [("scale", self.step)]
@@ -333,8 +328,8 @@ class _Chooser:
         if best.features is not None:
             features = Pipeline([*steps, ("features", best.features)])
         self._mark(best)
-        n_neighbors = best.n_neighbors or self.local.n_neighbors
-        return Model(features, columns, best.trial.found, n_neighbors, self.search.records)
+        found, records = best.trial.found, self.search.records
+        return Model(features, columns, found, self.n_neighbors, self.n_far, records)
 
     def _record(self, contender: _Contender) -> None:
         """Note a trial of the last round in the table of what was tried."""

@@ -35,6 +35,8 @@ Losses = Callable[[FloatArray, FloatArray], FloatArray]
 JUDGED_ROWS, ROWS_A_COLUMN = 10_000, 8
 # Without features they find nothing but the mean and the scale.
 MEAN_ROWS = 4_000
+# Parameters of a local part alone that are judged in all splits.
+KERNELS = 2
 # A climb starts from at least so much noise.
 LEAST_NOISE = 1e-3
 # Rows whose parameters are tried for predictions into gaps, where neighbours are far.
@@ -46,10 +48,22 @@ LEAST_GAIN, DEVIATIONS = 0.005, 1.0
 
 
 class Split(NamedTuple):
-    """Row numbers of what is known, and of what is to be predicted."""
+    """Row numbers of what is known, of what is not, and of what is predicted among these."""
 
     train: npt.NDArray[np.intp]
+    test: npt.NDArray[np.intp]
     queries: npt.NDArray[np.intp]
+
+    def of_pilot(
+        self, pilot: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+        """Return the rows of a pilot that are in either part, and which of them are not known.
+
+        All rows of the test part are held out: beside the queries, they would tell what is in the
+        gap.
+        """
+        pilot = pilot[np.isin(pilot, np.concatenate([self.train, self.test]))]
+        return pilot, np.isin(pilot, self.test)
 
 
 def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -> list[Split]:
@@ -71,7 +85,7 @@ def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -
         )
         few = sample_rows(len(test), max(most // len(plan.splits), 1))
         if len(train) and len(test):
-            found.append(Split(train, test[few]))
+            found.append(Split(train, test, test[few]))
     return found
 
 
@@ -139,6 +153,7 @@ class Trials:
         self.rows, self.targets, self.weights = rows, targets, weights
         self.plain = rows
         self.splits, self.n_neighbors, self.measure = splits, n_neighbors, measure
+        self.n_far = 0
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
         self._mapped: dict[int, Trials] = {}
@@ -170,6 +185,9 @@ class Trials:
             for size in FEWER_ROWS if gaps else ():
                 if 2 * size <= len(locations):
                     candidates.append(find_parameters(locations.head(size), None, noise))
+        if len(self.splits) > 1:  # the first split tells which are worth the others
+            candidates.sort(key=lambda found: float(self.losses(found, n_splits=1).mean()))
+            candidates = candidates[:KERNELS]
         trials = [Trial(self.losses(found), 0.0, found) for found in candidates]
         best = min(trials, key=lambda trial: trial.error)
         if kernel is None and not gaps:
@@ -215,6 +233,7 @@ class Trials:
             options = self.splits, self.n_neighbors, self.measure
             other = Trials(rows, self.targets, self.weights, *options)
             other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
+            other.n_far = self.n_far
             other.plain = self.rows
             self._mapped[id(metric)] = other
         return self._mapped[id(metric)]
@@ -232,18 +251,19 @@ class Trials:
         found: Found,
         features: Features = no_features,
         n_columns: int = 0,
-        n_neighbors: int | None = None,
+        n_splits: int | None = None,
     ) -> FloatArray:
-        """Return the losses of a local part, with features beside it or without."""
+        """Return the losses of a local part, with features beside it or without, in some splits."""
         parts = []
-        for number, split in enumerate(self.splits):
+        for number, split in enumerate(self.splits[:n_splits]):
             locations = self.locations(number)
             process = LocalProcess(
                 locations.rows,
                 locations.weight,
                 found.kernel,
                 found.noise,
-                n_neighbors or self.n_neighbors,
+                self.n_neighbors,
+                self.n_far,
             )
             wanted = max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns) if n_columns else MEAN_ROWS
             n_judged = min(len(locations), wanted)
