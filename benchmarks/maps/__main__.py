@@ -21,8 +21,8 @@ RESULTS = Path(__file__).parents[1] / "results"
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "peak memory, MB")
 TEXT = """# Maps beside the peers
 
-`python -m benchmarks.maps` (extra `bench`), one run, methods one after the other, on
-a machine in use: seconds compare within a table. A tenth of the places is the test:
+`python -m benchmarks.maps` (extra `bench`), methods one after the other, not all on the
+same day, on a machine in use: seconds are rough. A tenth of the places is the test:
 random ones, or those of whole cells of 10° (`zonal.BlockKFold`);
 our learner is told which (`cv`). CRPS is of a new observation, where a method has a distribution:
 99 quantiles of ours, a normal distribution of the others.
