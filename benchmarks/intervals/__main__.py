@@ -54,8 +54,8 @@ def page(found: dict[str, dict[str, dict[str, list[float]]]]) -> str:
     ]
     rows, labels = [], []
     for name, splits in found.items():
-        names = dict.fromkeys([OURS, *(m for one in splits.values() for m in one)])
-        for method in names:
+        methods = {method for one in splits.values() for method in one}
+        for method in sorted(methods, key=lambda method: (method != OURS, method)):
             values = np.array([one[method] for one in splits.values() if method in one])
             mean, count = values.mean(axis=0), str(len(values))
             held = f"{100 * mean[0]:.1f}"
