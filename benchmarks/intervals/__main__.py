@@ -62,7 +62,8 @@ def page(found: dict[str, dict[str, dict[str, list[float]]]]) -> str:
             if len(values) > 1:
                 held += f" ± {100 * values.std(axis=0, ddof=1)[0]:.1f}"
             if name in CLASSES:
-                cost = f"{100 * mean[-1] / mean[-2]:.0f} %"
+                # Of few classes the fit has made it already, and nothing is left to do.
+                cost = f"{100 * mean[-1] / mean[-2]:.0f} %" if mean[-1] > 1e-3 else "in the fit"
                 labels.append((name, count, held, *(f"{v:.3g}" for v in mean[1:5]), cost))
             else:
                 cost = f"{100 * mean[4] / mean[3]:.0f} %" if mean[4] else ""
