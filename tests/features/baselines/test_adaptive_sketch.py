@@ -88,6 +88,35 @@ def test_rounds_find_what_squared_norms_miss():
     assert errors[3] < 0.5 * errors[1]
 
 
+def test_tuples_that_are_sure_to_be_drawn_are_exact():
+    """15 products of columns in 256 columns: what is left is the chance of a tuple to be missed.
+
+    Draws with replacement, each with a weight of its own, would leave an error of some per cent.
+    """
+    kernel = zonal.Polynomial(2)
+    Z = zonal.AdaptiveSketchFeatures(kernel, 256, random_state=0).fit_transform(X)
+    K = kernel(X)
+    assert (np.abs(Z).max(axis=0) > 0).sum() == 15
+    assert np.linalg.norm(Z @ Z.T - K) < 1e-3 * np.linalg.norm(K)
+
+
+@pytest.mark.parametrize("size", [10, 40])
+def test_tuples_beyond_the_width_are_left_out_at_random(size):
+    """Thirty tuples with squares of ones in ten columns: their sum stays, on the average."""
+    features = zonal.AdaptiveSketchFeatures(n_components=size)
+    found = [(np.arange(30).reshape(30, 1), np.ones(30))]
+    sums = []
+    for seed in range(200):
+        features.series_ = [None]
+        features._keep(found, np.random.default_rng(seed))
+        assert features._counts.sum() == size
+        kept = np.zeros(30)
+        np.add.at(kept, features.tuples_[0][:, 0], features._factors[0] ** 2)
+        sums.append(kept)
+    error = np.std(sums, axis=0, ddof=1) / np.sqrt(200)
+    assert (np.abs(np.mean(sums, axis=0) - 1) <= 5 * error + 1e-12).all()
+
+
 def test_gradient_sparse_single_precision_and_saved(tmp_path):
     features = zonal.AdaptiveSketchFeatures(zonal.Polynomial(3), 40, random_state=0).fit(X)
     Z = features.transform(X)
