@@ -23,7 +23,7 @@ from .candidates import Candidate, scout_for
 from .pilot import Pilot
 from .search import Search
 from .structure import prepare
-from .trials import Losses, Split, Trial, Trials, preferred
+from .trials import Split, Trial, Trials, preferred
 
 __all__ = ["LocalOptions", "Model", "select_model"]
 
@@ -119,7 +119,6 @@ def select_model(
     n_components: int,
     local: LocalOptions,
     splits: list[Split] | None = None,
-    measure: Losses | None = None,
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
@@ -142,9 +141,6 @@ def select_model(
     local : LocalOptions
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
-    measure : callable, optional
-        What whole models are judged by, of predictions and targets in their own units; by default
-        squared errors, in units of the variance.
     scaled, seed, verbose
         As in `select_features`.
     """
@@ -152,8 +148,6 @@ def select_model(
         chooser = _Chooser(
             X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose
         )
-        if measure is not None:
-            chooser.judge_by(measure)
         return chooser.choose()
 
 
@@ -186,8 +180,7 @@ class _Chooser:
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
         self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
-        self.unit = np.where(spread > 0, spread, 1.0)
-        unit = targets / self.unit
+        unit = targets / np.where(spread > 0, spread, 1.0)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
         self.search = Search(whole, sphere, n_components, seed, verbose)
         if splits is None:
@@ -199,11 +192,6 @@ class _Chooser:
         self.trials.n_far = self.n_far
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
-
-    def judge_by(self, measure: Losses) -> None:
-        """Judge whole models by another measure, of predictions and targets in their own units."""
-        unit = self.unit
-        self.trials.measure = lambda found, truth: measure(found * unit, truth * unit)
 
     def choose(self) -> Model:
         """Run the trials and build what wins."""
