@@ -398,6 +398,8 @@ def _cell(row: dict[str, Any] | None, key: str) -> str:
         return "–"
     mean, deviation = mean_and_deviation(row[key])
     places = 2 if key == "seconds" or mean >= 10 else 3
+    if len(row[key]) == 1:
+        return f"{mean:.{places}f}"
     return f"{mean:.{places}f} ± {deviation:.{places}f}"
 
 
