@@ -55,7 +55,7 @@ SIGNATURES = {
     "GeneralizedZonalKernel.expand": "(self, dim, max_degree=None, n_radial=None, "
     "radial_basis='taylor', radii=None, tol=1e-06)",
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
-    "local='auto', encoder='auto', target=None, budget=1024, random_state=None, verbose=False)",
+    "local='auto', encoder='auto', target='auto', budget=1024, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
     "fit_intercept=True, local='auto', encoder='auto', class_weight=None, budget=1024, "
     "random_state=None, verbose=False)",

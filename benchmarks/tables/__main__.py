@@ -32,8 +32,10 @@ split one after the other. Trees stop early on a tenth of the training rows.
 `python -m benchmarks.tables` makes this page; benchmarks/data/README.md tells where the tables come
 from. "given up": not done after five minutes, and last in rank. Where a cell is empty, a method was
 not run for want of time, and its mean rank is over fewer tables. Errors of a method are means over
-as many splits as are told in the third column, or over those it has (in square brackets). Rows are
-split at random: in weather, the hours before and after a test row are among the training rows.
+as many splits as are told in the third column, or over those it has (in square brackets). Nystroem
+and xRFM come from an earlier run of the first split, with seconds by the clock on a shared machine.
+Rows are split at random: in weather, the hours before and after a test row are among the training
+rows.
 """
 
 
@@ -126,7 +128,8 @@ def page(known: dict[str, dict[str, Any]]) -> str:
             f"| {name} | {n_rows:,} | {n_splits} | {' | '.join(cells)} | "
             f"{errors['zonal'] / best:.3f} | {'' if times is None else f'{times:.1f}'} |"
         )
-    means = [f"{np.mean([rank[m] for rank in ranks if m in rank]):.2f}" for m in METHODS]
+    ranked = [[rank[m] for rank in ranks if m in rank] for m in METHODS]
+    means = [f"{np.mean(found):.2f}" if found else "" for found in ranked]
     lines.append(f"| mean rank | | | {' | '.join(means)} | | |")
     return ABOUT + "\n" + "\n".join(lines) + "\n"
 

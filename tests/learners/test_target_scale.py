@@ -20,10 +20,14 @@ def test_another_scale_where_both_measures_are_in_favour(rows):
     rng = np.random.default_rng(1)
     smooth = np.sin(rows[:, 0]) + 0.5 * rows[:, 1]
     noise = rng.standard_normal(N)
-    assert choose_scale(rows, np.exp(3 * smooth + 0.1 * noise), None) is not None
-    counts = rng.poisson(np.exp(2 + smooth))
+    steep = 2 * np.sin(3 * rows[:, 0]) + rows[:, 1]
+    assert choose_scale(rows, np.exp(steep + rows[:, 1] + 0.1 * noise), None).name == "logarithm"
+    counts = rng.poisson(np.exp(1 + steep))
+    assert counts.min() == 0
     found = choose_scale(rows, counts, None)
-    assert (found.name, found.shift) == ("root", 1.0 if counts.min() == 0 else 0.0)
+    assert (found.name, found.shift) == ("logarithm", 1.0)
+    # The likelihood of roots is larger, but squared errors are no smaller.
+    assert choose_scale(rows, rng.poisson(np.exp(2 + smooth)), None) is None
     # Errors alike everywhere, hardly any skewness, or negative: as they are.
     assert choose_scale(rows, np.exp(1.5 * rows[:, 0]) + 10 + 0.2 * noise, None) is None
     assert choose_scale(rows, (5 + smooth + 0.2 * noise) ** 2, None) is None
@@ -77,7 +81,7 @@ def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
     np.testing.assert_allclose(np.median(ratio), 2 * 1.645 * 0.4, rtol=0.15)
     # The median is below the mean, by the factor exp(-σ²/2).
     np.testing.assert_allclose(np.median(middle / found), np.exp(-0.08), rtol=0.04)
-    plain = zonal.KernelRidge(budget=64, local=None, random_state=0)
+    plain = zonal.KernelRidge(budget=64, local=None, target=None, random_state=0)
     assert not hasattr(plain.fit(X[:1000], y[:1000]), "target_")
     with pytest.raises(ValueError, match="target='log' must be"):
         zonal.KernelRidge(target="log").fit(X, y)

@@ -20,7 +20,7 @@ from .._typing import Array, FloatArray
 from .quantiles import ScoreQuantiles
 from .scores import check_coverage
 
-__all__ = ["ClassCalibration", "log_losses"]
+__all__ = ["ClassCalibration"]
 
 # The range of log T and log δ.
 BOUNDS = ((-3.0, 4.0), (-6.0, 2.0))
@@ -88,28 +88,6 @@ class ClassCalibration:
             for own in self.chances
         ]
         return self.probabilities(values) >= np.array(least)
-
-
-def log_losses(values: FloatArray, indicators: FloatArray) -> FloatArray:
-    """Return the log loss of the calibrated probabilities of each row: [n].
-
-    Rows are calibrated by those that they are not among: of two halves, every other row.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, c)
-        Of the classes, at rows that the fit has not seen.
-    indicators : ndarray of shape (n, c)
-        Of the true classes.
-    """
-    labels, losses = indicators.argmax(axis=1), np.empty(len(values))
-    for half in (0, 1):
-        known = np.arange(len(values)) % 2 == half
-        weight = np.ones(np.count_nonzero(known))
-        calibration = ClassCalibration.of(values[known], labels[known], weight)
-        chances = calibration.probabilities(values[~known])
-        losses[~known] = -np.log(chances[np.arange(len(chances)), labels[~known]])
-    return losses
 
 
 def _log_softplus(values: Array, softness: float) -> FloatArray:

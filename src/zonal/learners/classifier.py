@@ -9,11 +9,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._typing import Array
-from ..calibration.classes import ClassCalibration, log_losses
+from ..calibration.classes import ClassCalibration
 from ..moments import Moments
 from ..rows import Block, blockwise
 from ..rows.survey import Survey
-from ..selection.trials import Losses
 from .local_calibration import unseen_local
 from .local_solution import LocalSolution
 from .ridge import RidgeLearner
@@ -34,9 +33,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     Parameters
     ----------
     features, alpha, alphas, cv, fit_intercept, local, encoder, budget, random_state, verbose
-        As in `KernelRidge`. Cross-validation of alpha minimises the squared error of the indicators
-        (the Brier score); with ``features="auto"``, features and a local part are judged by the log
-        loss of calibrated probabilities.
+        As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
+        Brier score).
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
         of n rows, as scikit-learn has it; of a stream, by its sample.
@@ -248,9 +246,6 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         if known is None or known[0] is not solution:
             self._calibration_ = known = solution, self._calibrated(solution)
         return known[1]
-
-    def _measure(self) -> Losses | None:
-        return log_losses if len(self.classes_) <= FEW_CLASSES else None
 
     def _calibrated(self, solution: Any) -> ClassCalibration:
         if isinstance(solution, LocalSolution):

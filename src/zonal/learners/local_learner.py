@@ -27,7 +27,7 @@ from ..rows.reservoir import Reservoir
 from ..rows.survey import Survey
 from ..selection.choice import LocalOptions, select_model
 from ..selection.search import MIN_ROWS
-from ..selection.trials import FIT_NEIGHBORS, Losses, Split
+from ..selection.trials import FIT_NEIGHBORS, Split
 from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
 from .local_solution import LocalGradient, LocalSolution, solve_local
@@ -144,7 +144,6 @@ class LocalLearner(MomentLearner):
             n_components=self.budget,
             local=options,
             splits=self._judging_splits(counting),
-            measure=self._measure(),
             scaled=hasattr(self, "encoder_"),
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
@@ -159,10 +158,6 @@ class LocalLearner(MomentLearner):
 
     def _judging_splits(self, counting: Any) -> list[Split] | None:
         """Return held-out rows of the kind that the model will meet; None: random ones."""
-        return None
-
-    def _measure(self) -> Losses | None:
-        """Return what whole models are judged by; None: squared errors."""
         return None
 
     def _options(self) -> LocalOptions:

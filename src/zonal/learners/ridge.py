@@ -439,11 +439,11 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         What makes rows of numbers of frames with words, dates or gaps, before everything else.
         ``"auto"``: a `TableEncoder` for such frames if ``features="auto"``, else none. One that is
         given is used for all frames. None: frames go to the features as they are.
-    target : "auto" or None, default=None
+    target : "auto" or None, default="auto"
         The scale on which targets are learnt. None: as they are. ``"auto"``: with an encoder and
         ``features="auto"``, roots or logarithms of one target that is never negative and skewed,
-        where both likelihood and squared error on held-out rows are in favour (``target_`` tells;
-        predictions are back on the scale of y, with Duan's smearing).
+        where likelihood and squared error on held-out rows are both clearly in favour (``target_``
+        tells; predictions are back on the scale of y, with Duan's smearing).
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     random_state : int, RandomState instance or None, default=None
@@ -499,7 +499,7 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         fit_intercept: bool = True,
         local: Any = "auto",
         encoder: Any = "auto",
-        target: str | None = None,
+        target: str | None = "auto",
         budget: int = 1024,
         random_state: Any = None,
         verbose: bool = False,

@@ -6,9 +6,9 @@ scale is the one with the largest held-out likelihood of a kernel regression,
 
 .. math:: -\tfrac12 \log \overline{(z - \hat z)^2} + \overline{\log h'(y)},
 
-if the squared errors of its predictions of y are smaller too: often they are not, whatever the
-likelihood. On the way back the mean of y is not the inverse of the mean of z: Duan's smearing
-(1983) averages it over errors e_k, the quantiles of those on held-out rows,
+if the squared errors of its predictions of y are smaller by a tenth too: often they are not,
+whatever the likelihood. On the way back the mean of y is not the inverse of the mean of z: Duan's
+smearing (1983) averages it over errors e_k, the quantiles of those on held-out rows,
 
 .. math:: \hat y = \frac1K \sum_{k=1}^K h^{-1}(\hat z + \sigma e_k) .
 """
@@ -31,8 +31,9 @@ __all__ = ["TargetScale", "choose_scale"]
 PILOT_ROWS, LANDMARKS, QUANTILES = 4000, 400, 32
 # Targets that are less skewed stay as they are.
 LEAST_SKEWNESS = 0.75
-# Gain in likelihood for each row that a scale must have.
-LEAST_GAIN = 0.02
+# What a scale must gain: in likelihood for each row, and of the squared error of y. Small gains of
+# that in the pilot's rough regression do not last in a better one.
+LEAST_GAIN, LEAST_SHARE = 0.02, 0.1
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def choose_scale(rows: Array, y: Array, weights: FloatArray | None) -> TargetSca
         quantiles = np.quantile(errors - errors.mean(), levels)
         scale = replace(scale, errors=quantiles / (np.std(quantiles) or 1.0), deviation=spread)
         gains = losses - (truth - scale.backward(z)) ** 2
-        if gains.mean() > 0 and gain > likelihood + LEAST_GAIN:
+        if gains.mean() > LEAST_SHARE * losses.mean() and gain > likelihood + LEAST_GAIN:
             likelihood, best = gain, scale
     return best
 

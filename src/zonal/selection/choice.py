@@ -23,21 +23,22 @@ from .candidates import Candidate, scout_for
 from .pilot import Pilot
 from .search import Search
 from .structure import prepare
-from .trials import Losses, Split, Trial, Trials, preferred
+from .trials import Split, Trial, Trials, preferred
 
 __all__ = ["LocalOptions", "Model", "select_model"]
 
 # Rows that candidates are judged on.
 MAX_QUERIES = 3_000
-# Features alone are given up where a local part has less than this share of their error.
-HOPELESS = 0.8
+# Features alone are given up where a local part has less than this share of their error, with more
+# rows than those of the pilot.
+HOPELESS = 0.9
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
 # With less than this share, only the metric is learnt: the local part may be better in it.
 AHEAD = 0.55
-# The same for gaps, and in place of `HOPELESS` too: there the density of rows counts less, so that
-# narrow features tell what wide ones would find.
+# The same for gaps: there the density of rows counts less, so that narrow features tell what wide
+# ones would find.
 GAP_AHEAD = 0.9
 # The family of kernels that tells whether there is anything to find.
 GLANCE = "matern 3/2"
@@ -118,7 +119,6 @@ def select_model(
     n_components: int,
     local: LocalOptions,
     splits: list[Split] | None = None,
-    measure: Losses | None = None,
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
@@ -141,9 +141,6 @@ def select_model(
     local : LocalOptions
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
-    measure : callable, optional
-        What whole models are judged by, of predictions and targets in their own units; by default
-        squared errors, in units of the variance.
     scaled, seed, verbose
         As in `select_features`.
     """
@@ -151,8 +148,6 @@ def select_model(
         chooser = _Chooser(
             X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose
         )
-        if measure is not None:
-            chooser.judge_by(measure)
         return chooser.choose()
 
 
@@ -185,8 +180,7 @@ class _Chooser:
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
         self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
-        self.unit = np.where(spread > 0, spread, 1.0)
-        unit = targets / self.unit
+        unit = targets / np.where(spread > 0, spread, 1.0)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
         self.search = Search(whole, sphere, n_components, seed, verbose)
         if splits is None:
@@ -199,18 +193,13 @@ class _Chooser:
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
 
-    def judge_by(self, measure: Losses) -> None:
-        """Judge whole models by another measure, of predictions and targets in their own units."""
-        unit = self.unit
-        self.trials.measure = lambda found, truth: measure(found * unit, truth * unit)
-
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
         first = search.first_round((GLANCE,))
         alone = self._alone(self.trials, None)
         locals_, scouts, metric = [alone], [], None
-        ahead, hopeless = (GAP_AHEAD, GAP_AHEAD) if self.gaps else (AHEAD, HOPELESS)
+        ahead = GAP_AHEAD if self.gaps else AHEAD
         error, of_features = self._of_mean(alone), search.of_mean(first[0][1], 2)
         if error > ahead * of_features and not self.local.required:
             scouts = search.second_round(search.first_round(known=first))
@@ -222,13 +211,23 @@ class _Chooser:
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
         best_local = min(locals_, key=_error)
         features = None
-        far = scouts and self._of_mean(best_local) <= hopeless * search.of_mean(scouts[0][1])
+        of_scouts = search.of_mean(scouts[0][1]) if scouts else np.inf
+        far = self._of_mean(best_local) <= self._hopeless() * of_scouts
         if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
         if not noise:
             contenders += self._beside(best_local, features)
         return self._build(self._final(contenders))
+
+    def _hopeless(self) -> float:
+        """Return the share of their error with which a local part beats features of half width.
+
+        More rows than those of the pilot are in favour of features too.
+        """
+        pilot = self.search.pilot
+        whole = pilot.rows.shape[0] == pilot.n_rows
+        return 1.0 if whole and not self.gaps else HOPELESS
 
     def _finds_noise(self, alone: _Contender, first: list[tuple[Candidate, float]]) -> bool:
         """Tell whether a local part finds little but noise, and narrow features do better."""
@@ -280,12 +279,14 @@ class _Chooser:
     def _beside(self, local: _Contender, features: _Contender | None) -> list[_Contender]:
         """Try features beside the local part: those found, and a few of long range.
 
-        Those found are tried only where they do better than the local part: wide ones take long,
-        and where they do worse, few of long range leave as much to it. A shorter range is not tried
-        where a longer one does harm.
+        Those found are tried only where they do better than a local part that finds more than
+        noise: wide ones take long, and where they do worse, few of long range leave as much to it.
+        A shorter range is not tried where a longer one does harm.
         """
         found = []
-        if features is not None and _same_columns_but_better(features, local):
+        assert local.trial.found is not None
+        quiet = local.trial.found.noise < LOUD
+        if features is not None and quiet and _same_columns_but_better(features, local):
             map_, name = features.features, features.name
             found.append(self._joint(local, map_, name, features.candidate))
         n_columns = self.trials.mapped(local.metric).rows.shape[1]

@@ -36,6 +36,8 @@ FULL_WIDTH = 3
 SURVIVORS = 8, 3
 # The kernel whose length scale is found first in a learned metric, which is learnt with it.
 METRIC_FAMILY = "matern 3/2"
+# Training rows of the pilot for each column of a trial, at least.
+ROWS_A_COLUMN = 3
 # How often the best length scale moves by a factor of √2 while that helps.
 STEPS = 3
 
@@ -108,6 +110,9 @@ class Search:
         self, pilot: Pilot, sphere: Any, n_components: int, seed: int, verbose: bool
     ) -> None:
         self.sphere, self.n_components = sphere, n_components
+        # More columns than this tell no more of kernels, with as few rows.
+        few = max(int(np.count_nonzero(pilot.folds < 2)) // ROWS_A_COLUMN, 16)
+        self.width = min(n_components, few)
         self.seed, self.verbose = seed, verbose
         self.records: list[dict[str, Any]] = []
         self._plain = pilot
@@ -160,7 +165,7 @@ class Search:
                 for width in WIDTHS[1:]
                 for rest_width in (2.0, 0.7, 0.25)
             ]
-        quarter = max(self.n_components // 4, 16)
+        quarter = max(self.width // 4, 16)
         tried = {candidate for candidate, _ in known}
         new = self._best([c for c in first if c not in tried], 1, quarter, n_pilot // 2)
         return sorted([*known, *new], key=_error)
@@ -171,7 +176,7 @@ class Search:
         # A narrow kernel needs many columns to be of use: they get a second chance.
         narrower = {replace(c, width=c.width / 2) for c, _ in survivors[:2]}
         second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
-        half = max(self.n_components // 2, 16)
+        half = max(self.width // 2, 16)
         return self._best(second, 2, half, self.pilot.rows.shape[0])[: SURVIVORS[1]]
 
     def of_mean(self, error: float, share: int = 1) -> float:
@@ -189,12 +194,12 @@ class Search:
         for _ in range(STEPS):
             start, tried = ranked[0][0], {candidate for candidate, _ in ranked}
             near = [c for c in start.neighbours() if c not in tried]
-            ranked = sorted(ranked + self._best(near, 4, self.n_components, n_pilot), key=_error)
+            ranked = sorted(ranked + self._best(near, 4, self.width, n_pilot), key=_error)
             if ranked[0][0] == start:
                 break
         best = ranked[0][0]
         if best.map == "nystroem, uniform":  # leverage scores cost as much as all others: only once
-            recursive = self._best([best.on("nystroem")], 5, self.n_components, n_pilot)
+            recursive = self._best([best.on("nystroem")], 5, self.width, n_pilot)
             ranked = sorted(ranked + recursive, key=_error)
         return ranked[0][0]
 
@@ -202,12 +207,10 @@ class Search:
         """The first candidate on every map, the others on the best two of them."""
         n_pilot = self.pilot.rows.shape[0]
         plain = [c for c in candidates if c.map != "product"]
-        ranked = self._best(
-            [c for c in candidates if c.map == "product"], 3, self.n_components, n_pilot
-        )
+        ranked = self._best([c for c in candidates if c.map == "product"], 3, self.width, n_pilot)
         maps = maps_for(self.pilot.rows, self.n_components)
         for candidate in plain:
-            tried = self._best([candidate.on(m) for m in maps], 3, self.n_components, n_pilot)
+            tried = self._best([candidate.on(m) for m in maps], 3, self.width, n_pilot)
             maps = [c.map for c, _ in tried[:2]]
             ranked += tried
         return sorted(ranked, key=_error)
@@ -243,7 +246,7 @@ class Search:
         plain, sphere = self.pilot, self.sphere
         self.sphere = None
         self._use(plain.with_rows(metric.transform(plain.rows)))
-        terms = 2, max(self.n_components // 2, 16), plain.rows.shape[0]
+        terms = 2, max(self.width // 2, 16), plain.rows.shape[0]
         start = Candidate(METRIC_FAMILY, WIDTHS[0], "nystroem, uniform", metric=True)
         found = self._best([replace(start, width=width) for width in WIDTHS[:5]], *terms)
         families = dict.fromkeys((scouts[0][0].family, "laplacian"))

@@ -5,7 +5,6 @@ come from all rows that may be known then: all others, or with a splitter its tr
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -26,10 +25,7 @@ from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block, sample_rows
 
-__all__ = ["FIT_NEIGHBORS", "Losses", "Split", "Trial", "Trials", "preferred", "splits_of"]
-
-#: The loss of each row, from predictions and targets [n, t].
-Losses = Callable[[FloatArray, FloatArray], FloatArray]
+__all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"]
 
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
 JUDGED_ROWS, ROWS_A_COLUMN = 10_000, 8
@@ -94,7 +90,7 @@ class Trial:
     Attributes
     ----------
     losses : ndarray of shape (n_queries,)
-        Squared errors, averaged over targets, or other losses; times weights.
+        Squared errors times weights, averaged over targets.
     seconds : float
     found : Found or None
         Parameters of the local part.
@@ -117,11 +113,6 @@ def preferred(simple: Trial, other: Trial) -> bool:
     return bool(gains.mean() > max(LEAST_GAIN * simple.error, DEVIATIONS * error))
 
 
-def squared_errors(predicted: FloatArray, targets: FloatArray) -> FloatArray:
-    """Return squared errors, averaged over targets."""
-    return np.asarray(np.square(targets - predicted).mean(axis=1))
-
-
 def _error(trial: Trial) -> float:
     return trial.error
 
@@ -139,8 +130,6 @@ class Trials:
     splits : list of Split
     n_neighbors : int
         Neighbours in predictions.
-    measure : callable
-        What candidates are judged by.
     """
 
     def __init__(
@@ -150,11 +139,10 @@ class Trials:
         weights: FloatArray | None,
         splits: list[Split],
         n_neighbors: int = 32,
-        measure: Losses = squared_errors,
     ) -> None:
         self.rows, self.targets, self.weights = rows, targets, weights
         self.plain = rows
-        self.splits, self.n_neighbors, self.measure = splits, n_neighbors, measure
+        self.splits, self.n_neighbors = splits, n_neighbors
         self.n_far = 0
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
@@ -219,12 +207,9 @@ class Trials:
         return Trial(losses, time.perf_counter() - begin, found)
 
     def spread(self) -> float:
-        """Return the loss of the mean on the queries."""
+        """Return the squared error of the mean on the queries."""
         means = ((split, self.targets[split.train].mean(axis=0)) for split in self.splits)
-        losses = (
-            self._losses(split, np.tile(mean, (len(split.queries), 1))) for split, mean in means
-        )
-        return float(np.concatenate(list(losses)).mean())
+        return float(np.concatenate([self._squares(*one) for one in means]).mean())
 
     def share(self, found: Found) -> float:
         """Return the length scale of a kernel of other columns of these rows, as a share."""
@@ -236,8 +221,7 @@ class Trials:
             return self
         if id(metric) not in self._mapped:
             rows = metric.transform(self.rows)
-            options = self.splits, self.n_neighbors, self.measure
-            other = Trials(rows, self.targets, self.weights, *options)
+            other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
             other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
             other.n_far = self.n_far
             other.plain = self.rows
@@ -278,7 +262,7 @@ class Trials:
                 locations, process, features, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
             )
             predicted, _ = joint.predict(self.rows[split.queries], features)
-            parts.append(self._losses(split, predicted))
+            parts.append(self._squares(split, predicted))
         return np.concatenate(parts)
 
     def of_features(self, features: Any) -> Trial:
@@ -292,7 +276,7 @@ class Trials:
             best = alphas[int(np.argmin(held_out.errors(alphas)))]
             solution = solve(train, float(best), fit_intercept=True)
             Z = FeatureSpace(features, train.n_features).transform(self.rows[split.queries])
-            parts.append(self._losses(split, Z @ solution.coef + solution.intercept))
+            parts.append(self._squares(split, Z @ solution.coef + solution.intercept))
         return Trial(np.concatenate(parts), time.perf_counter() - start)
 
     def _moments(self, features: Any, split: Split) -> Any:
@@ -308,7 +292,7 @@ class Trials:
     def _weight(self, split: Split) -> FloatArray | None:
         return None if self.weights is None else self.weights[split.queries]
 
-    def _losses(self, split: Split, predicted: Array) -> FloatArray:
-        losses = self.measure(predicted, self.targets[split.queries])
+    def _squares(self, split: Split, predicted: Array) -> FloatArray:
+        losses = np.square(self.targets[split.queries] - predicted).mean(axis=1)
         weight = self._weight(split)
         return np.asarray(losses if weight is None else losses * weight / weight.mean())

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.stats
 from scipy.spatial.distance import pdist
+from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -300,3 +301,22 @@ def test_saved_and_loaded(table, target, tmp_path):
     zonal.save(encoder, tmp_path / "encoder.zonal")
     again = zonal.load(tmp_path / "encoder.zonal")
     np.testing.assert_array_equal(again.transform(table), encoder.transform(table))
+
+
+def test_gaps_are_filled_by_regression_where_that_helps():
+    rng = np.random.default_rng(0)
+    others = rng.standard_normal((1500, 4))
+    whole = others.sum(axis=1)
+    y = np.sin(1.5 * whole) + 0.05 * rng.standard_normal(1500)
+    gaps = rng.random(1500) < 0.3
+    frame = pd.DataFrame(others, columns=list("bcde"))
+    frame.insert(0, "sum", np.where(gaps, np.nan, whole))
+    encoder = zonal.TableEncoder().fit(frame, y)
+    assert encoder.columns_[0]["encoding"].endswith("missing, filled by regression")
+    rows = encoder.transform(frame)
+    exact = LinearRegression().fit(rows[~gaps, 2:], rows[~gaps, 0]).predict(rows[gaps, 2:])
+    np.testing.assert_allclose(rows[gaps, 0], exact, atol=0.01)  # of a ridge
+    # What the others do not tell keeps its mean.
+    alone = frame.assign(**dict(zip("bcde", rng.standard_normal((4, 1500)), strict=True)))
+    kept = zonal.TableEncoder().fit(alone, y).transform(alone)
+    np.testing.assert_array_equal(kept[gaps, 0], 0.0)

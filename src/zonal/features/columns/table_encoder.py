@@ -19,11 +19,10 @@ from ...rows import row_hash
 from ...rows.dispatch import blockwise, sample_of
 from ...rows.kinds import is_many
 from .metric.targets import standard_targets
-from .table.building import Builder, find_place
+from .table.building import Builder, encode_parts, find_place
 from .table.cells import Cells, columns_of, is_frame
-from .table.numbers import PlacePart
 from .table.reader import CellError, Reader
-from .table.words import FOLDS, MeanPart
+from .table.words import FOLDS
 
 __all__ = ["TableEncoder"]
 
@@ -43,7 +42,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       a level never seen is in the middle. Ordered categoricals are numbered;
     - *dates*: seconds as a number, and a place on the unit circle for each of day, week and year
       that they span;
-    - *gaps*: the mean, and an indicator if `fit` met any. A gap among words is a level;
+    - *gaps*: the mean, or what a ridge regression on the other columns says where held-out rows are
+      in favour; and an indicator if `fit` met any. A gap among words is a level;
     - *latitude and longitude*: a point of the unit sphere;
     - columns that are constant, and words of which none occurs five times (identifiers), are left
       out.
@@ -220,15 +220,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         dtype = getattr(X, "dtype", None)
         cells = self._cells(X, reset=False)
         folds = _folds(cells, row_numbers) if training else None
-        parts = []
-        for name, part in self._parts.items():
-            if isinstance(part, PlacePart):
-                values = np.column_stack([self._readers[n].read(cells[n]) for n in self._place])
-            else:
-                values = self._readers[name].read(cells[name])
-            means = isinstance(part, MeanPart)
-            parts.append(part.encode(values, folds) if means else part.encode(values))
-        return np.hstack(parts).astype(np.float32 if dtype == np.float32 else np.float64)
+        names = [*self._place, *(name for name in self._parts if name in self._readers)]
+        values = {name: self._readers[name].read(cells[name]) for name in dict.fromkeys(names)}
+        rows = self._fills.fill(encode_parts(self._parts, values, self._place, folds))
+        return rows.astype(np.float32 if dtype == np.float32 else np.float64)
 
     def _cells(self, X: Any, reset: bool) -> dict[str, Cells]:
         """Return the columns of X by name."""
@@ -271,6 +266,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             dict.fromkeys(self.ignore, "as asked for"),
         )
         self._parts = builder.parts()
+        self._fills = builder.fills(self._parts)
         if not self._parts:
             reasons = "; ".join(f"{name!r}: {note}" for name, note in builder.notes.items())
             raise ValueError(
@@ -319,11 +315,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         part = self._parts.get(name)
         if name in self._place:
             part = self._parts[" and ".join(self._place)]
+        encoding = "left out" if part is None else part.description
+        if name in {self.groups_[column] for column in self._fills.coefs}:
+            encoding += ", filled by regression"
         kind = "" if reader is None else ("ordered" if reader.order else reader.kind)
         return {
             "column": name,
             "kind": kind,
-            "encoding": "left out" if part is None else part.description,
+            "encoding": encoding,
             "note": note,
         }
 

@@ -11,11 +11,12 @@ from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
 from ..sphere_encoder import DEGREES, named_like
+from .filling import GapRegressions
 from .numbers import DatePart, NumberPart, PlacePart
 from .pilot import best_encoding
 from .words import MeanPart, SimplexPart, WordLevels
 
-__all__ = ["Builder", "find_place"]
+__all__ = ["Builder", "encode_parts", "find_place"]
 
 # Rows on which maps of numbers are compared.
 PILOT_ROWS = 4000
@@ -68,6 +69,25 @@ class Builder:
                 found[name] = self._part(name, sample, name in mapped)
                 self._look_for_copy(name)
         return {name: part for name, part in found.items() if part is not None}
+
+    def fills(self, parts: dict[str, Any]) -> GapRegressions:
+        """Return regressions for the gaps of numbers, if a kernel regression gains by them."""
+        columns, start = [], 0
+        for part in parts.values():
+            if isinstance(part, NumberPart) and part.gaps:
+                columns.append(start)
+            start += len(part.names)
+        if not columns or self.targets is None or self.numbers != "auto":
+            return GapRegressions()
+        counting = np.flatnonzero(self.weights > 0)
+        sample = counting[sample_rows(len(counting))]
+        few = sample[sample_rows(len(sample), PILOT_ROWS)]
+        values = {name: column[few] for name, column in self.values.items()}
+        rows = encode_parts(parts, values, self.place, self.folds[few])
+        found = GapRegressions.of(rows, columns, self.weights[few])
+        return (
+            found if found.helps(rows, self.targets[few], self.weights[few]) else GapRegressions()
+        )
 
     def _part(self, name: str, sample: Array, mapped: bool) -> Any:
         """Fit one column; None for one that cannot help, with a note."""
@@ -152,6 +172,32 @@ class Builder:
                 UserWarning,
                 stacklevel=2,
             )
+
+
+def encode_parts(
+    parts: dict[str, Any], values: dict[str, Array], place: list[str], folds: Array | None
+) -> FloatArray:
+    """Return the columns of all parts side by side.
+
+    Parameters
+    ----------
+    parts : dict of str to part
+    values : dict of str to ndarray of shape (n,)
+        Of the columns of the table.
+    place : list of str
+        The columns of latitude and longitude, or none.
+    folds : ndarray of shape (n,), or None
+        Of training rows, for means of targets.
+    """
+    blocks = []
+    for name, part in parts.items():
+        if isinstance(part, PlacePart):
+            blocks.append(part.encode(np.column_stack([values[n] for n in place])))
+        elif isinstance(part, MeanPart):
+            blocks.append(part.encode(values[name], folds))
+        else:
+            blocks.append(part.encode(values[name]))
+    return np.hstack(blocks)
 
 
 def _skewness(column: FloatArray) -> float:
