@@ -54,15 +54,16 @@ def page(found: dict[str, dict[str, dict[str, list[float]]]]) -> str:
     ]
     rows, labels = [], []
     for name, splits in found.items():
-        names = dict.fromkeys([OURS, *(m for one in splits.values() for m in one)])
-        for method in names:
+        methods = {method for one in splits.values() for method in one}
+        for method in sorted(methods, key=lambda method: (method != OURS, method)):
             values = np.array([one[method] for one in splits.values() if method in one])
             mean, count = values.mean(axis=0), str(len(values))
             held = f"{100 * mean[0]:.1f}"
             if len(values) > 1:
                 held += f" ± {100 * values.std(axis=0, ddof=1)[0]:.1f}"
             if name in CLASSES:
-                cost = f"{100 * mean[-1] / mean[-2]:.0f} %"
+                # Of few classes the fit has made it already, and nothing is left to do.
+                cost = f"{100 * mean[-1] / mean[-2]:.0f} %" if mean[-1] > 1e-3 else "in the fit"
                 labels.append((name, count, held, *(f"{v:.3g}" for v in mean[1:5]), cost))
             else:
                 cost = f"{100 * mean[4] / mean[3]:.0f} %" if mean[4] else ""

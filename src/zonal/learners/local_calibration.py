@@ -195,7 +195,7 @@ def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Par
     """Calibrate by the test rows of each split."""
     joint, scale = solution.joint, solution.joint.found.scale
     whole = joint.process
-    n_field = min(len(whole.rows), FIELD_ROWS)
+    n_field, most = min(len(whole.rows), FIELD_ROWS), min(FIELD_NEIGHBORS, whole.n_near)
     errors = _errors(whole, joint.residual, scale, np.arange(n_field, dtype=np.int32))
     fields, n_done = [], 0
     for part in parts:
@@ -203,7 +203,7 @@ def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Par
         n_known = max(int(np.searchsorted(part.train, n_field)), 1)
         points = whole.points[observed.places[part.test]]
         nearest = Nearest(part.process.points[:n_known])
-        near = np.unique(nearest.query(points, min(whole.n_near, n_known)))
+        near = np.unique(nearest.query(points, min(most, n_known)))
         own = _errors(part.process, joint.residual[part.train], scale, near)
         mine = np.arange(n_done, n_done + len(part.test))
         fields.append((ErrorField(part.process.rows[near], log_squares(own, errors)), mine))
@@ -217,7 +217,5 @@ def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Par
         return Calibration.of(found)
     rows = whole.rows[observed.places[np.concatenate([part.test for part in parts])]]
     everything = ErrorField(whole.rows[:n_field], log_squares(errors))
-    variance, log_variance = local_variance(
-        fields, everything, rows, found, whole.kernel, whole.n_near
-    )
+    variance, log_variance = local_variance(fields, everything, rows, found, whole.kernel, most)
     return Calibration.of(found, variance, log_variance)

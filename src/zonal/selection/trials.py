@@ -31,8 +31,6 @@ __all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"
 JUDGED_ROWS, ROWS_A_COLUMN = 10_000, 8
 # Without features they find nothing but the mean and the scale.
 MEAN_ROWS = 4_000
-# Parameters of a local part alone that are judged in all splits.
-KERNELS = 2
 # A climb starts from at least so much noise.
 LEAST_NOISE = 1e-3
 # Rows whose parameters are tried for predictions into gaps, where neighbours are far.
@@ -115,6 +113,10 @@ def preferred(simple: Trial, other: Trial) -> bool:
     return bool(gains.mean() > max(LEAST_GAIN * simple.error, DEVIATIONS * error))
 
 
+def _error(trial: Trial) -> float:
+    return trial.error
+
+
 class Trials:
     """Trials on all rows, in the columns that a local part sees.
 
@@ -157,8 +159,8 @@ class Trials:
 
         The evidence finds the parameters of each kernel; the held-out rows choose the kernel. For
         predictions into gaps, parameters that belong to fewer rows, and so to longer distances,
-        compete too. What was found for the same rows in other columns, `like`, saves most of the
-        search.
+        compete too, and are taken where they are better beyond chance. What was found for the same
+        rows in other columns, `like`, saves most of the search.
         """
         start = time.perf_counter()
         locations = self.locations(0)
@@ -170,20 +172,24 @@ class Trials:
             candidates = find_candidates(locations, noise, smoothness=nu, starts=(begin,))
         else:
             candidates = find_candidates(locations, noise)
-            for size in FEWER_ROWS if gaps else ():
-                if 2 * size <= len(locations):
-                    candidates.append(find_parameters(locations.head(size), None, noise))
-        if len(self.splits) > 1:  # the first split tells which are worth the others
-            candidates.sort(key=lambda found: float(self.losses(found, n_splits=1).mean()))
-            candidates = candidates[:KERNELS]
-        trials = [Trial(self.losses(found), 0.0, found) for found in candidates]
-        best = min(trials, key=lambda trial: trial.error)
-        if kernel is None and not gaps:
+        best = self._best(candidates)
+        if kernel is None:
             assert best.found is not None
             polished = polish(locations, best.found, noise)
-            further = Trial(self.losses(polished), 0.0, polished)
-            best = min(best, further, key=lambda trial: trial.error)
+            best = min(best, Trial(self.losses(polished), 0.0, polished), key=_error)
+        sizes = [size for size in FEWER_ROWS if 2 * size <= len(locations)]
+        if gaps and kernel is None and like is None and sizes:
+            sparse = [find_parameters(locations.head(size), None, noise) for size in sizes]
+            other = self._best(sparse)
+            best = other if preferred(best, other) else best
         return replace(best, seconds=time.perf_counter() - start)
+
+    def _best(self, candidates: list[Found]) -> Trial:
+        """Try parameters of a local part alone; of many splits the first tells which to try."""
+        if len(self.splits) > 1 and len(candidates) > 1:
+            first = [float(self.losses(found, n_splits=1).mean()) for found in candidates]
+            candidates = [candidates[int(np.argmin(first))]]
+        return min((Trial(self.losses(found), 0.0, found) for found in candidates), key=_error)
 
     def beside(self, features: Features, n_columns: int, start: Found) -> Trial:
         """Try features and the local part together."""
