@@ -211,6 +211,8 @@ def test_interrupt_ends_the_workers(tmp_path, stage):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A shell's background job ignores the signal, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     said = ""
     while stage not in said:

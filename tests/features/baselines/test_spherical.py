@@ -25,7 +25,7 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize("width", [30, 31], ids=["even", "odd"])
 def test_unbiased_for_the_fitted_kernel_with_the_variance_of_fourier_features(width):
     """Pairs of cosine and sine: Var = (K(0) (K(0) + K(2z)) / 2 - K(z)²) / m."""
-    n_seeds = 400
+    n_seeds = 100
     grams = []
     for seed in range(n_seeds):
         features = zonal.SphericalFeatures(HIGH, width, orthogonal=False, random_state=seed)
