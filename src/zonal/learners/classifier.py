@@ -15,7 +15,7 @@ from ..rows import Block, blockwise
 from ..rows.survey import Survey
 from .local_calibration import unseen_local
 from .local_solution import LocalSolution
-from .ridge import RidgeLearner
+from .ridge_learner import RidgeLearner
 from .targets import check_labels
 
 __all__ = ["KernelRidgeClassifier"]
