@@ -25,6 +25,9 @@ FOLDS = 5
 RARE = 5
 # Words of a column that are summed at most; of more, the commonest so far.
 MOST_WORDS = 100_000
+# Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a model
+# that is chosen with them must not.
+DECIMALS = 12
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
 
@@ -230,11 +233,11 @@ class MeanPart:
         """Return the means of the levels, for training rows of given folds without their own."""
         codes = self.levels.codes(words)
         if folds is None:
-            return np.asarray(self._means()[codes] / self.scale)
+            return np.round(self._means()[codes] / self.scale, DECIMALS)
         others = self.sums.sum(axis=0) - self.sums
         totals = self.weights.sum(axis=0) - self.weights
         without = others / (totals[:, :, None] + self.shrink)
-        return np.asarray(without[folds, codes] / self.scale)
+        return np.round(without[folds, codes] / self.scale, DECIMALS)
 
     def _means(self) -> FloatArray:
         """Return the shrunken mean of each level: [n_codes, t]."""
