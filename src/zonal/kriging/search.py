@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Matern
+from ..rows.threads import ordered_map
 from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kernel
 from .evidence import maximize
 from .locations import Locations
@@ -24,7 +25,7 @@ SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # neighbours: of the rounds that find a start, compare kernels and polish the best, and of a quicker
 # polish.
 ROUNDS = (
-    (1_500, 16_000, 12, 12, 4),
+    (1_500, 16_000, 12, 12, 2),
     (1_500, BASE_ROWS, 16, 10, 4),
     (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
     (5_000, BASE_ROWS, 24, 8, 1),
@@ -183,6 +184,12 @@ class _Climber:
         """The sample of each round."""
         return [self.sample.thin(n_rows, n_base) for n_rows, n_base, *_ in ROUNDS]
 
+    def climb_all(self, number: int, candidates: list[Candidate]) -> list[Candidate]:
+        """Candidates after a round, side by side: the sums of one climb are too short to share."""
+        part = self.parts[number]
+        part.columns  # noqa: B018  made once, for all
+        return list(ordered_map(partial(self.climb, number), candidates))
+
     def climb(self, number: int, candidate: Candidate) -> Candidate:
         """A candidate after a round."""
         _, _, m, n_iterations, n_searches = ROUNDS[number]
@@ -246,10 +253,10 @@ class _Search:
         middle = self.correlations[len(self.correlations) // 2]
         if not self.has_signal:
             return [Candidate(middle, self.starts[0])]
-        climbs = (self.climber.climb(0, Candidate(middle, start)) for start in self.starts)
+        climbs = self.climber.climb_all(0, [Candidate(middle, start) for start in self.starts])
         found = max(climbs, key=_value).parameters
         starts = [Candidate(correlation, found) for correlation in self.correlations]
-        return sorted((self.climber.climb(1, start) for start in starts), key=_value)
+        return sorted(self.climber.climb_all(1, starts), key=_value)
 
     def polished(self, candidates: list[Candidate]) -> Candidate:
         """The best of the last two of some candidates, if they are close, after more climbing."""

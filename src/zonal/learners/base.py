@@ -32,6 +32,7 @@ from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
 from ..rows.kinds import is_dask, is_many
 from ..rows.survey import Survey
+from ..rows.threads import single_threaded_blas
 from .checkpoint import Run
 
 __all__ = ["Learner"]
@@ -84,7 +85,8 @@ class Learner(BaseEstimator):
             source = self._open(X, y, weight, resumable=checkpoint is not None)
             run = None if checkpoint is None else Run(checkpoint, self)
             if run is None or not run.started:
-                self._begin(source)
+                with single_threaded_blas:
+                    self._begin(source)
             self._reduce(source, run)
         except BaseException:
             self._reset()

@@ -5,7 +5,7 @@ columns and in the learned metric, is judged on rows that are held out of all ro
 A candidate with more parts replaces a simpler one only if it is better beyond chance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..features.columns.stretcher import Stretcher
 from ..kernels import Kernel
 from ..kriging.search import Found
 from ..kriging.units import column_groups
+from ..rows.threads import ordered_map
 from .candidates import Candidate, scout_for
 from .pilot import Pilot
 from .search import Search
@@ -35,6 +36,8 @@ HOPELESS = 0.9
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
+# With less than this share of that of the simplest features, others need not be looked at.
+OUT_OF_REACH = 0.1
 # With less than this share, only the metric is learnt: the local part may be better in it.
 AHEAD = 0.55
 # The same for gaps: there the density of rows counts less, so that narrow features tell what wide
@@ -196,11 +199,14 @@ class _Chooser:
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
-        first = search.first_round((GLANCE,))
         alone = self._alone(self.trials, None)
         locals_, scouts, metric = [alone], [], None
         ahead = GAP_AHEAD if self.gaps else AHEAD
-        error, of_features = self._of_mean(alone), search.of_mean(first[0][1], 2)
+        error = self._of_mean(alone)
+        first = search.first_round((GLANCE,), products=False)
+        if error > OUT_OF_REACH * search.of_mean(first[0][1], 2):
+            first = search.first_round((GLANCE,), known=first)
+        of_features = search.of_mean(first[0][1], 2)
         if error > ahead * of_features and not self.local.required:
             scouts = search.second_round(search.first_round(known=first))
         if error > FAR_AHEAD * of_features or self.local.required:
@@ -209,7 +215,7 @@ class _Chooser:
         for columns in () if noise else (self._stretched(alone), metric):
             if columns is not None:
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
-        best_local = min(locals_, key=_error)
+        best_local = self._polished(locals_)
         features = None
         of_scouts = search.of_mean(scouts[0][1]) if scouts else np.inf
         far = self._of_mean(best_local) <= self._hopeless() * of_scouts
@@ -242,6 +248,17 @@ class _Chooser:
         found = _Contender(trial, metric)
         self._record(found)
         return found
+
+    def _polished(self, locals_: list[_Contender]) -> _Contender:
+        """Polish the best of some local parts, in its place, and return it."""
+        place = min(range(len(locals_)), key=lambda i: _error(locals_[i]))
+        best = locals_[place]
+        if self.local.kernel is None:
+            trials = self.trials.mapped(best.metric)
+            best = replace(best, trial=trials.polished(best.trial, self.local.noise))
+            locals_[place] = best
+            self._record(best)
+        return best
 
     def _stretched(self, alone: _Contender) -> Stretcher | None:
         """Stretch the columns of a table where the targets are steep, as the local part sees it."""
@@ -289,13 +306,20 @@ class _Chooser:
         if features is not None and quiet and _same_columns_but_better(features, local):
             map_, name = features.features, features.name
             found.append(self._joint(local, map_, name, features.candidate))
+            self._record(found[-1])
         n_columns = self.trials.mapped(local.metric).rows.shape[1]
         name = scout_for(n_columns, LONG_COLUMNS, sparse=False)
-        for width in LONG_WIDTHS:
+
+        def long(width: float) -> _Contender:
             candidate = Candidate(LONG_FAMILY, width, name, metric=local.metric is not None)
             map_ = self.search.fitted_in(candidate, LONG_COLUMNS, local.metric)
-            found.append(self._joint(local, map_, name, candidate))
-            if _error(found[-1]) > HARM * _error(local):
+            return self._joint(local, map_, name, candidate)
+
+        # Side by side where there are threads: a climb is too short to share.
+        for contender in ordered_map(long, LONG_WIDTHS):
+            self._record(contender)
+            found.append(contender)
+            if _error(contender) > HARM * _error(local):
                 break
         return found
 
@@ -307,9 +331,7 @@ class _Chooser:
         n_columns = len(map_.get_feature_names_out())
         trials = self.trials.mapped(local.metric)
         trial = trials.beside(map_.transform, n_columns, local.trial.found)
-        found = _Contender(trial, local.metric, map_, name, origin)
-        self._record(found)
-        return found
+        return _Contender(trial, local.metric, map_, name, origin)
 
     def _final(self, contenders: list[_Contender]) -> _Contender:
         """Return the best contender; each replaces a simpler one only beyond chance."""
