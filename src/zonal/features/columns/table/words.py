@@ -25,8 +25,8 @@ FOLDS = 5
 RARE = 5
 # Words of a column that are summed at most; of more, the commonest so far.
 MOST_WORDS = 100_000
-# Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a model
-# that is chosen with them must not.
+# Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
+# model that is chosen with them must not.
 DECIMALS = 12
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
