@@ -32,7 +32,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     Parameters
     ----------
-    features, alpha, alphas, cv, fit_intercept, local, encoder, budget, random_state, verbose
+    features, alpha, alphas, cv, fit_intercept, local, encoder, budget, metric, time_limit
+    random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
     class_weight : dict, "balanced" or None, default=None
@@ -79,6 +80,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         encoder: Any = "auto",
         class_weight: Any = None,
         budget: int = 1024,
+        metric: bool = True,
+        time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -91,6 +94,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
             local=local,
             encoder=encoder,
             budget=budget,
+            metric=metric,
+            time_limit=time_limit,
             random_state=random_state,
             verbose=verbose,
         )

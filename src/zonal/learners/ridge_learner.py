@@ -58,6 +58,8 @@ class RidgeLearner(LocalLearner):
         local: Any = "auto",
         encoder: Any = "auto",
         budget: int = 1024,
+        metric: bool = True,
+        time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -69,6 +71,8 @@ class RidgeLearner(LocalLearner):
         self.local = local
         self.encoder = encoder
         self.budget = budget
+        self.metric = metric
+        self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 

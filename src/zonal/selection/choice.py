@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from .._deadline import Deadline
 from .._typing import FloatArray
 from ..features.columns.stretcher import Stretcher
 from ..kernels import Kernel
@@ -22,6 +23,7 @@ from ..kriging.units import column_groups
 from ..rows.threads import ordered_map
 from .candidates import Candidate, scout_for
 from .pilot import Pilot
+from .records import left_out, record
 from .search import Search
 from .structure import prepare
 from .trials import Split, Trial, Trials, preferred
@@ -125,6 +127,8 @@ def select_model(
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
+    metric: bool = True,
+    deadline: Deadline | None = None,
 ) -> Model:
     """Choose features, a local part or both for rows that are all in memory.
 
@@ -144,13 +148,15 @@ def select_model(
     local : LocalOptions
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
-    scaled, seed, verbose
+    scaled, seed, verbose, metric, deadline
         As in `select_features`.
     """
     with config_context(transform_output="default"):
+        deadline = deadline or Deadline()
         chooser = _Chooser(
-            X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose
-        )
+            X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose,
+            metric, deadline,
+        )  # fmt: skip
         return chooser.choose()
 
 
@@ -170,7 +176,10 @@ class _Chooser:
         scaled: bool,
         seed: int,
         verbose: bool,
+        metric: bool,
+        deadline: Deadline,
     ) -> None:
+        self.deadline = deadline
         self.local, self.scaled, self.seed, self.verbose = local, scaled, seed, verbose
         self.n_components, self.gaps = n_components, splits is not None
         self.n_neighbors, self.n_far = local.n_neighbors, 0
@@ -185,7 +194,7 @@ class _Chooser:
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
-        self.search = Search(whole, sphere, n_components, seed, verbose)
+        self.search = Search(whole, sphere, n_components, seed, verbose, metric, deadline)
         if splits is None:
             queries = pilot[whole.folds == 2][:MAX_QUERIES]
             train = np.setdiff1d(np.arange(len(targets)), queries)
@@ -193,6 +202,7 @@ class _Chooser:
         everything = np.asarray(X if self.step is None else self.step.transform(X))
         self.trials = Trials(everything, unit, weights, splits, self.n_neighbors)
         self.trials.n_far = self.n_far
+        self.trials.deadline = deadline
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
 
@@ -207,13 +217,14 @@ class _Chooser:
         if error > OUT_OF_REACH * search.of_mean(first[0][1], 2):
             first = search.first_round((GLANCE,), known=first)
         of_features = search.of_mean(first[0][1], 2)
-        if error > ahead * of_features and not self.local.required:
+        features_may_win = error > ahead * of_features and not self.local.required
+        if features_may_win and self.deadline.allows("features alone"):
             scouts = search.second_round(search.first_round(known=first))
         if error > FAR_AHEAD * of_features or self.local.required:
             metric = search.learn_metric(self.y)
         noise = self._finds_noise(alone, first)
         for columns in () if noise else (self._stretched(alone), metric):
-            if columns is not None:
+            if columns is not None and self._has_time("a local part in other columns", alone):
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
         best_local = self._polished(locals_)
         features = None
@@ -222,9 +233,13 @@ class _Chooser:
         if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
-        if not noise:
+        if not noise and self._has_time("features beside the local part", best_local):
             contenders += self._beside(best_local, features)
         return self._build(self._final(contenders))
+
+    def _has_time(self, what: str, like: _Contender) -> bool:
+        """Tell whether there is time for something that takes about as long as a trial took."""
+        return self.deadline.allows(what, like.trial.seconds)
 
     def _hopeless(self) -> float:
         """Return the share of their error with which a local part beats features of half width.
@@ -253,7 +268,7 @@ class _Chooser:
         """Polish the best of some local parts, in its place, and return it."""
         place = min(range(len(locals_)), key=lambda i: _error(locals_[i]))
         best = locals_[place]
-        if self.local.kernel is None:
+        if self.local.kernel is None and self.deadline.allows("a polished local part"):
             trials = self.trials.mapped(best.metric)
             best = replace(best, trial=trials.polished(best.trial, self.local.noise))
             locals_[place] = best
@@ -351,29 +366,23 @@ class _Chooser:
         if best.features is not None:
             features = Pipeline([*steps, ("features", best.features)])
         self._mark(best)
-        found, records = best.trial.found, self.search.records
+        found, records = best.trial.found, self.search.records + left_out(self.deadline.left_out)
         return Model(features, columns, found, self.n_neighbors, self.n_far, records)
 
     def _record(self, contender: _Contender) -> None:
         """Note a trial of the last round in the table of what was tried."""
-        trial, candidate = contender.trial, contender.candidate
-        self.search.records.append(
-            {
-                "round": 6,
-                "kernel": "none" if candidate is None else candidate.family,
-                "width": None if candidate is None else candidate.width,
-                "rest_width": None if candidate is None else candidate.rest_width,
-                "metric": contender.metric is not None,
-                "features": contender.name,
-                "columns": 0
-                if contender.features is None
-                else len(contender.features.get_feature_names_out()),
-                "local": "none" if trial.found is None else _words(trial.found),
-                "error": trial.error,
-                "seconds": trial.seconds,
-                "chosen": False,
-            }
+        trial, map_ = contender.trial, contender.features
+        line = record(
+            6,
+            contender.candidate,
+            metric=contender.metric is not None,
+            features=contender.name,
+            columns=0 if map_ is None else len(map_.get_feature_names_out()),
+            local="none" if trial.found is None else _words(trial.found),
+            error=trial.error,
+            seconds=trial.seconds,
         )
+        self.search.records.append(line)
         if self.verbose:
             print(self.search.records[-1])
 

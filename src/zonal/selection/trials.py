@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
@@ -146,6 +147,7 @@ class Trials:
         self.plain = rows
         self.splits, self.n_neighbors = splits, n_neighbors
         self.n_far = 0
+        self.deadline = Deadline()
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
         self._mapped: dict[int, Trials] = {}
@@ -173,10 +175,11 @@ class Trials:
             nu = (like.kernel.nu,)
             candidates = find_candidates(locations, noise, smoothness=nu, starts=(begin,))
         else:
-            candidates = find_candidates(locations, noise)
+            candidates = find_candidates(locations, noise, deadline=self.deadline)
         best = self._best(candidates)
         sizes = [size for size in FEWER_ROWS if 2 * size <= len(locations)]
-        if gaps and kernel is None and like is None and sizes:
+        wider = gaps and kernel is None and like is None and sizes
+        if wider and self.deadline.allows("a local part of longer range"):
             sparse = [find_parameters(locations.head(size), None, noise) for size in sizes]
             other = self._best(sparse)
             best = other if preferred(best, other) else best
@@ -196,7 +199,8 @@ class Trials:
         if len(self.splits) > 1 and len(candidates) > 1:
             first = ordered_map(partial(self.losses, n_splits=1), candidates)
             candidates = [candidates[int(np.argmin([losses.mean() for losses in first]))]]
-        trials = zip(ordered_map(self.losses, candidates), candidates, strict=True)
+        timely = self.deadline.while_time(candidates, "all kernels of a local part")
+        trials = zip(ordered_map(self.losses, timely), candidates, strict=False)
         return min((Trial(losses, 0.0, found) for losses, found in trials), key=_error)
 
     def beside(self, features: Features, n_columns: int, start: Found) -> Trial:
@@ -232,6 +236,7 @@ class Trials:
             other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
             other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
             other.n_far = self.n_far
+            other.deadline = self.deadline
             other.plain = self.rows
             self._mapped[id(metric)] = other
         return self._mapped[id(metric)]
