@@ -6,7 +6,7 @@ READY := .venv/.ready
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test lint format bench clean
+.PHONY: help demo chromium test lint format bench fuzz torture clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,12 @@ format: $(READY)  ## Format the code
 
 bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
+
+fuzz: $(READY)  ## Try the properties of tests/properties on 10,000 random cases, in 20 minutes at most
+	$(TEST_ENV) $(BIN)/python -m benchmarks.reliability.fuzz
+
+torture: $(READY)  ## Kill commands, saves, streams and Dask at 200 random moments; fill disk and memory
+	$(TEST_ENV) $(BIN)/python -m benchmarks.reliability.torture
 
 clean:  ## Remove the virtual environment and everything made
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist elevation.png elevation.html

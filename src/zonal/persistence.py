@@ -4,7 +4,6 @@ import copy
 import io
 import json
 import os
-import secrets
 import sys
 import types
 import warnings
@@ -20,6 +19,7 @@ import scipy.special
 from sklearn import model_selection
 from sklearn.base import BaseEstimator
 
+from ._files import beside
 from ._version import __version__
 from .kernels import GeneralizedZonalKernel
 
@@ -194,15 +194,15 @@ def _write(path: Path, content: bytes) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     # Not by tempfile, whose files only their owner may read: the umask decides, as for any file.
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    hidden = beside(path)
     try:
-        with beside.open("xb") as file:
+        with hidden.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(hidden, path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        hidden.unlink(missing_ok=True)
         raise
 
 

@@ -2,6 +2,7 @@
 
 import _thread
 import os
+import signal
 import sys
 import threading
 from typing import Annotated, Any
@@ -71,7 +72,8 @@ def about(
     Outputs are written whole or not at all, and replace nothing without `--force`.
 
     Exit codes: **0** all is well, **1** something is wrong with a file or a value, **2** the
-    command was not understood, **130** stopped by Ctrl-C. `ZONAL_TRACEBACK=1` in the environment
+    command was not understood, **130** stopped by Ctrl-C, **143** by
+    SIGTERM. `ZONAL_TRACEBACK=1` in the environment
     shows where an error comes from.
     """
 
@@ -96,9 +98,16 @@ def _keep_interrupts() -> None:
     sys.excepthook, sys.unraisablehook = printed, ignored
 
 
+def _end(number: int, frame: Any) -> None:
+    """End in good order, so that what is half written is removed and workers are stopped."""
+    sys.exit(128 + number)
+
+
 def run() -> None:
     """Run the command line; errors become messages and exit codes."""
     _keep_interrupts()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _end)
     try:
         app()
     except EXPECTED as error:
