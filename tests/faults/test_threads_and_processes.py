@@ -7,7 +7,6 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_predict
 
 import zonal
 
@@ -79,10 +78,8 @@ def test_child_processes(ridge, method):
 
 def test_joblib_workers(ridge):
     parts = np.array_split(X, 4)
-    with joblib.parallel_config("loky", n_jobs=2):
-        found = joblib.Parallel(timeout=TIMEOUT)(
-            joblib.delayed(ridge.predict)(part) for part in parts
-        )
-        held_out = cross_val_predict(clone(ridge), X, y, cv=2, n_jobs=2)
-    np.testing.assert_array_equal(np.concatenate(found), ridge.predict(X))
-    np.testing.assert_allclose(held_out, cross_val_predict(ridge, X, y, cv=2), atol=1e-12)
+    found = joblib.Parallel(n_jobs=2, timeout=TIMEOUT)(
+        joblib.delayed(ridge.predict)(part) for part in parts
+    )
+    for one, part in zip(found, parts, strict=True):
+        np.testing.assert_array_equal(one, ridge.predict(part))
