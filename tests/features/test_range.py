@@ -146,3 +146,23 @@ def test_the_search_ends_where_rounding_hides_the_degrees(monkeypatch):
     monkeypatch.setattr(cross, "_quadrature", counted)
     zonal.HarmonicFeatures(zonal.RationalQuadratic(), 21).fit(OFFSET)
     assert max(degrees) <= 64
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        zonal.Gaussian(1.0) + zonal.Matern(1.5, 2.0),
+        zonal.Gaussian(1.0) + zonal.Gaussian(3.0),
+        zonal.Matern(1.5),
+    ],
+    ids=repr,
+)
+def test_harmonic_features_stay_below_the_kernel(kernel, seed):
+    """A few rows far away must not spoil the table of the radial functions: Z Zᵀ ≼ K."""
+    rows = np.random.default_rng(seed).standard_t(1.1, (300, 3))
+    features = zonal.HarmonicFeatures(kernel, 65).fit(rows)
+    Z = features.transform(rows)
+    assert (np.square(Z).sum(axis=1) <= (1 + 1e-6) * features.kernel_diag(rows)).all()
+    rest = kernel(rows) - Z @ Z.T
+    assert np.linalg.eigvalsh(rest)[0] > -1e-3 * np.linalg.eigvalsh(kernel(rows))[-1]
