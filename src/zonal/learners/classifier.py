@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._typing import Array
 from ..calibration.classes import ClassCalibration
 from ..moments import Moments
-from ..rows import Block, blockwise
+from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
 from .local_calibration import unseen_local
 from .local_solution import LocalSolution
@@ -281,8 +281,10 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         """Return the indicators of the classes: [n, n_classes]."""
         return (y[:, None] == self.classes_).astype(np.int8)
 
-    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
-        block = super()._checked(block, first=first, numbers=numbers)
+    def _checked(
+        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
+    ) -> Block:
+        block = super()._checked(block, first=first, numbers=numbers, source=source)
         if self.class_weight is None:
             return block
         counting = slice(None) if block.weight is None else block.weight > 0

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
 from .._typing import Array, FloatArray
-from ..rows import Block, blockwise
+from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS
 from .calibrated import CalibratedRegressor
@@ -287,8 +287,10 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
 
-    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
-        block = super()._checked(block, first=first, numbers=numbers)
+    def _checked(
+        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
+    ) -> Block:
+        block = super()._checked(block, first=first, numbers=numbers, source=source)
         tried = self.target == "auto" and hasattr(self, "encoder_") and self._is_automatic()
         if first and tried and block.y.ndim == 1 and len(block) >= MIN_ROWS:
             scale = choose_scale(block.X, block.y, block.weight)
