@@ -103,9 +103,11 @@ def _fill(orders, z, coefficients, out):  # type: ignore[no-untyped-def]
                 for power in range(k, -1, -1):
                     v = v * q + coefficients[k, power]
                 total = total / w + v
+            # arsinh(ν/z), whose argument may overflow.
+            angle = math.log(nu + w) - math.log(z[j]) if nu > z[j] else math.asinh(nu / z[j])
             out[i, j] = (
                 nu * (nu / (w + z[j]))
-                - nu * math.asinh(nu / z[j])
+                - nu * angle
                 - 0.5 * math.log(2 * math.pi * w)
                 + math.log(total)
             )
