@@ -6,7 +6,7 @@ READY := .venv/.ready
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test lint format bench clean
+.PHONY: help demo chromium test lint format bench docs figures linkcheck clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -41,6 +41,18 @@ format: $(READY)  ## Format the code
 bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
 
+docs: $(READY)  ## Build the site in docs/_build/html: every figure checked, doctests and gallery run
+	$(BIN)/python -m benchmarks.quotes
+	$(TEST_ENV) $(BIN)/python -m pytest -q -n auto src tests/docs
+	$(TEST_ENV) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+figures: $(READY)  ## Put the newest figures of benchmarks/results into README and docs
+	$(BIN)/python -m benchmarks.quotes --write
+
+linkcheck: $(READY)  ## Check the site's links to other sites (needs a network)
+	$(BIN)/python -m sphinx -b linkcheck -D plot_gallery=0 docs docs/_build/linkcheck
+
 clean:  ## Remove the virtual environment and everything made
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist elevation.png elevation.html
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist docs/_build elevation.png elevation.html
+	git clean -fdXq docs
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
