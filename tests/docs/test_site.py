@@ -42,10 +42,9 @@ def test_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
-@pytest.mark.parametrize(
-    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda p: p.name
-)
-def test_links_of_pages_outside_the_site(page):
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_of_pages_outside_the_site(name):
+    page = ROOT / name
     links = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", page.read_text())
     assert not [link for link in links if not (page.parent / link).exists()]
 
