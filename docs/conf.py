@@ -2,6 +2,7 @@
 
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -9,6 +10,8 @@ sys.path[:0] = [str(ROOT / "docs" / "_extensions"), str(ROOT)]
 
 import zonal  # noqa: E402 - the source beside this file
 
+# One script that needs no network: glyphs are in it, and formulas become drawings.
+MATHJAX = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static/mathjax/tex-svg.js"
 METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 project = "zonal"
@@ -19,12 +22,12 @@ project_copyright = author
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "mathml",
     "reference",
     "commands",
     "repository",
@@ -37,7 +40,6 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "examples", "reference/generated/README.md"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_block"]
 myst_heading_anchors = 3
-html_math_renderer = "mathml"
 nitpicky = False
 suppress_warnings = ["config.cache"]  # settings that are functions
 
@@ -71,7 +73,8 @@ sphinx_gallery_conf = {
 # Looks.
 html_theme = "pydata_sphinx_theme"
 html_title = f"zonal {release}"
-html_static_path = ["_static"]
+html_static_path = ["_static", str(MATHJAX)]
+mathjax_path = MATHJAX.name
 html_css_files = ["zonal.css"]
 html_favicon = ICON = "_static/favicon.svg"
 html_show_sourcelink = False

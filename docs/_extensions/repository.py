@@ -57,6 +57,8 @@ def relink(app: Sphinx, docname: str, source: list[str]) -> None:
         if not target.exists():
             logger.warning("%s links to %s, which is not there", origin, name, location=docname)
         place = places.get(target, target)
+        if target.parent == DOCS / "examples" and target.suffix == ".py":
+            place = DOCS / "gallery" / f"{target.stem}.rst"
         if place.is_relative_to(DOCS):
             return f"](/{place.relative_to(DOCS)}{anchor})"
         return f"]({app.config.repository_url}/blob/main/{target.relative_to(ROOT)}{anchor})"

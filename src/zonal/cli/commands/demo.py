@@ -12,6 +12,7 @@ from ..._typing import Array
 from ...datasets import load_elevation
 from ...evaluation import Split
 from ...features import GegenbauerFeatures, SphereEncoder
+from ...grid.maps import draw_cells
 from ...kernels import Gaussian
 from ...learners import KernelRidge
 from ...tables import LoadedRows
@@ -121,27 +122,27 @@ def _mse_and_seconds(
 
 
 def _draw(rows: LoadedRows, prediction: Array, path: Path) -> None:
-    """Draw the true elevation, the prediction and the error as maps."""
+    """Draw the true elevation, the prediction and the error as maps side by side."""
+    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
     assert rows.y is not None
     lat, lon = np.unique(rows.X[:, 0]), np.unique(rows.X[:, 1])
     order = np.lexsort((rows.X[:, 1], rows.X[:, 0]))
+    # Blue below the sea, from green to white above it.
+    terrain = colormaps["terrain"](np.r_[0:0.17:128j, 0.25:1:128j])
+    earth = LinearSegmentedColormap.from_list("earth", terrain)
     panels = [
-        ("Elevation", rows.y, "terrain", 6),
-        ("Prediction (a tenth of the points held out)", prediction, "terrain", 6),
+        ("Elevation", rows.y, earth, 6),
+        ("Prediction, a tenth of the places held out", prediction, earth, 6),
         ("Prediction minus elevation", prediction - rows.y, "RdBu_r", 2),
     ]
-    figure = Figure(figsize=(7, 10.5), layout="constrained")
-    for axes, (title, values, colours, limit) in zip(figure.subplots(3), panels, strict=True):
-        image = axes.imshow(
-            values[order].reshape(len(lat), len(lon)),
-            origin="lower",
-            extent=(-180, 180, -90, 90),
-            cmap=colours,
-            vmin=-limit,
-            vmax=limit,
-        )
-        axes.set(title=title, xticks=range(-180, 181, 60), yticks=range(-90, 91, 30))
-        figure.colorbar(image, ax=axes, label="km", shrink=0.85)
-    figure.savefig(path, dpi=110)
+    figure = Figure(figsize=(13, 3.1), layout="constrained", dpi=150)
+    for axes, (title, values, colours, limit) in zip(figure.subplots(1, 3), panels, strict=True):
+        field = values[order].reshape(len(lat), len(lon))
+        image = draw_cells(axes, lat, lon, field, cmap=colours, vmin=-limit, vmax=limit)
+        axes.set_title(title)
+        bar = figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.6, aspect=40)
+        bar.set_label("km")
+    figure.savefig(path)
