@@ -53,10 +53,8 @@ panels[0].set_title("July 2020, with three gaps")
 figure.colorbar(image, ax=panels[0], label="°C", shrink=0.8)
 names, errors, widths, shares = zip(*lines, strict=True)
 bars = panels[1].bar(names, np.array(shares) * 100, color=["#b5651d", "#1f6f8b"], width=0.5)
-panels[1].bar_label(
-    bars,
-    [f"width {width:.1f} °C\nerror {e:.2f} °C" for width, e in zip(widths, errors, strict=True)],
-)
+labels = [f"error {e:.2f} °C\nwidth {w:.1f} °C" for e, w in zip(errors, widths, strict=True)]
+panels[1].bar_label(bars, labels)
 panels[1].axhline(90, color="k", lw=0.8, ls="--")
 panels[1].set(ylim=(0, 125), ylabel="inside their 90 % interval, %", title="In the gaps, chosen by")
 plt.show()
