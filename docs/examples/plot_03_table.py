@@ -37,10 +37,8 @@ print(f"root mean squared error {error:.0f} dollars; {inside:.0%} inside their 9
 # What matters, and what the model says of prices it has not seen.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-names = list(train.drop(columns="price").columns)
-shares = np.asarray(model.importances_)
-order = np.argsort(shares)
-left.barh(np.array(names)[order], shares[order], color="#1f6f8b")
+shares = pd.Series(model.importances_).sort_values()
+left.barh(shares.index, shares, color="#1f6f8b")
 left.set(title="Shares in what predictions depend on", xlabel="share")
 some = np.argsort(test["price"].to_numpy())[::10]
 price = test["price"].to_numpy()[some]

@@ -3,8 +3,8 @@ A plan for a billion rows
 =========================
 
 A fit needs sums over rows: ZᵀZ and Zᵀy. Each block of rows contributes its own, wherever it is.
-So the plan for a billion rows on a cluster can be tried on a million rows here, and the cost of
-the rest is arithmetic.
+So the plan for a billion rows on a cluster can be tried on half a million rows here, and the cost
+of the rest is arithmetic.
 """
 
 # %%
@@ -61,6 +61,8 @@ left.loglog(
 left.set(xlabel="rows", ylabel="seconds")
 left.legend()
 right.loglog(rows, excess, "o-")
+right.minorticks_off()
+right.set_xticks(rows, [f"{n:,}" for n in rows])
 right.set(xlabel="rows", ylabel="excess error", title="What more rows are good for")
 plt.show()
 print(f"A billion rows: {hours:.1f} core-hours, so {hours * 60 / 64:.1f} minutes on 64 cores.")

@@ -57,7 +57,7 @@ panel.fill_between(
 panel.plot(days, mean + scale * f, lw=2, label="zonal")
 panel.plot(days, mean + scale * g, "k--", lw=1, label="scikit-learn")
 panel.plot(days[known], celsius[known], ".", color="#b5651d", ms=5, label="known")
-panel.set(xlabel="days", ylabel="°C", title="Temperature at Newark")
+panel.set(xlabel="days", ylabel="°C", title="Temperature at Newark", ylim=(None, 27))
 panel.legend(ncols=4, fontsize=8)
 plt.show()
 

@@ -2,11 +2,13 @@
 
 import _thread
 import os
+import re
 import sys
 import threading
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from .._version import __version__
 from .commands.cluster import cluster
@@ -39,9 +41,23 @@ PANELS = {
     "Which features, and how many": (compare, size),
     "To see it work": (demo, reproduce),
 }
+
+
+class Command(TyperCommand):
+    """A command that still knows an option by its former name, and says the new one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Rename options, and parse."""
+        renamed = [re.sub(r"^--components(?==|$)", "--budget", word) for word in args]
+        if renamed != args:
+            Screen().note("--components is called --budget now.")
+        parsed: list[str] = super().parse_args(ctx, renamed)
+        return parsed
+
+
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
+        app.command(rich_help_panel=panel, cls=Command)(command)
 
 
 def _version(wanted: bool) -> None:

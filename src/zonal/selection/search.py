@@ -17,6 +17,7 @@ from .._validation import is_sparse
 from ..features.columns import LearnedMetric
 from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
+from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
 from .pilot import Pilot
@@ -221,6 +222,7 @@ class Search:
         only_sphere = sphere is not None and self.dim == 3
         if is_sparse(rows) or only_sphere or not 2 <= self.dim <= MAX_METRIC_COLUMNS:
             return None
+        phase("learning a metric")
         start = time.perf_counter()
         metric = LearnedMetric(n_iterations=METRIC_ROUNDS, random_state=self.seed)
         # Not from the rows that errors are measured on, which it would flatter.
@@ -281,6 +283,7 @@ class Search:
         self, candidates: list[Candidate], round_: int, n_components: int, n_pilot: int
     ) -> list[tuple[Candidate, float]]:
         """Candidates with their errors, the best first."""
+        phase(f"comparing kernels and maps, round {round_}")
         pilot = self.pilot.part(n_pilot)
 
         def trial(candidate: Candidate) -> tuple[Candidate, float, float]:

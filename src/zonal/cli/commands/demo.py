@@ -36,7 +36,7 @@ def demo(
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where elevation.png and elevation.html go.")
     ] = Path(),
-    components: opt.Components = 1024,
+    budget: opt.Budget = 1024,
     every: Annotated[
         int, typer.Option(min=1, max=15, help="Use every so many degrees only, to be quick.")
     ] = 1,
@@ -57,22 +57,22 @@ def demo(
         rows = _elevation(every)
         with screen.stage("Compiling"):
             _warm_up()
-        model = _model("auto", components, seed)
+        model = _model("auto", budget, seed)
         split = Split(TEST_FRACTION, seed)
         training = LocalTrainingRows(rows, split)
         result, sample = fit_and_test(model, training, screen, (0, 1))
         test = split.is_test(0, len(rows.X))
         result = {"data": "elevation", **result}
         table = [("zonal, chosen automatically", result["test"]["mse"], screen.seconds["Fitting"])]
-        others = _others(components, seed)
+        others = _others(budget, seed)
         with screen.stage("Fitting the others", len(others)) as advance:
             for name, features in others:
-                table.append((name, *_mse_and_seconds(features, rows, test, components, seed)))
+                table.append((name, *_mse_and_seconds(features, rows, test, budget, seed)))
                 advance(1)
         with screen.stage("Drawing"):
             _draw(rows, model.predict(rows.X), picture_path)
             page = draw_fit(model, result, sample, screen)
-            note = f"The others with {components:,} features, alpha by 2-fold cross-validation."
+            note = f"The others with {budget:,} features, alpha by 2-fold cross-validation."
             page.table("Beside other features", HEADER, table, note)
             page.write(report_path)
     show_fit(screen, result)
@@ -90,14 +90,14 @@ def _elevation(every: int) -> LoadedRows:
     return LoadedRows(place[kept], data.target[kept].astype(np.float64) / 1000, ["lat", "lon"])
 
 
-def _model(features: Any, components: int, seed: int) -> Any:
-    learner = KernelRidge(features, budget=components, random_state=seed)
+def _model(features: Any, budget: int, seed: int) -> Any:
+    learner = KernelRidge(features, budget=budget, random_state=seed)
     return model_of(SphereEncoder(0, 1), learner, ["lat", "lon"], "elevation, km")
 
 
-def _others(components: int, seed: int) -> list[tuple[str, Any]]:
+def _others(budget: int, seed: int) -> list[tuple[str, Any]]:
     gamma = 1 / (2 * BANDWIDTH**2)
-    options: dict[str, Any] = {"n_components": components, "random_state": seed}
+    options: dict[str, Any] = {"n_components": budget, "random_state": seed}
     return [
         ("zonal GegenbauerFeatures", GegenbauerFeatures(Gaussian(BANDWIDTH), **options)),
         ("scikit-learn RBFSampler", RBFSampler(gamma=gamma, **options)),
@@ -112,11 +112,11 @@ def _warm_up() -> None:
 
 
 def _mse_and_seconds(
-    features: Any, rows: LoadedRows, test: Array, components: int, seed: int
+    features: Any, rows: LoadedRows, test: Array, budget: int, seed: int
 ) -> tuple[float, float]:
     assert rows.y is not None
     start = time.perf_counter()
-    model = _model(features, components, seed).fit(rows.X[~test], rows.y[~test])
+    model = _model(features, budget, seed).fit(rows.X[~test], rows.y[~test])
     seconds = time.perf_counter() - start
     return float(np.mean((model.predict(rows.X[test]) - rows.y[test]) ** 2)), seconds
 

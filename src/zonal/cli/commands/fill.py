@@ -70,7 +70,7 @@ def fill(
         ),
     ] = None,
     cv: opt.Cv = None,
-    components: opt.Components = 1024,
+    budget: opt.Budget = 1024,
     local: opt.Local = LocalPart.AUTO,
     crs: opt.Crs = None,
     save_model: Annotated[
@@ -116,7 +116,7 @@ def fill(
             learner = KernelRidge(
                 cv=folds or 2,
                 local=None if local is LocalPart.NONE else "auto",
-                budget=components,
+                budget=budget,
                 random_state=seed,
             )
             with screen.stage("Fitting"):
