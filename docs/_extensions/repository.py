@@ -35,8 +35,21 @@ def pages() -> dict[Path, Path]:
 
 
 def copy(app: Sphinx) -> None:
-    """Copy what changed; what did not is left alone, so that Sphinx does not read it again."""
-    for source, place in pages().items():
+    """Copy what changed; what did not is left alone, so that Sphinx does not read it again.
+
+    Pages of earlier builds whose source is gone are removed.
+    """
+    places = pages()
+    examples = {path.stem for path in (DOCS / "examples").glob("*.py")}
+    old = [page for page in (DOCS / "results").glob("*") if page not in places.values()]
+    old += [
+        page
+        for page in (DOCS / "gallery").glob("plot_*")
+        if page.name.split(".")[0] not in examples
+    ]
+    for page in old:
+        page.unlink()
+    for source, place in places.items():
         place.parent.mkdir(exist_ok=True)
         content = source.read_bytes()
         if not place.exists() or place.read_bytes() != content:
