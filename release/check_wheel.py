@@ -6,6 +6,7 @@ from email.parser import Parser
 from pathlib import Path
 
 LARGEST = 2_000_000
+FIELDS = ("Requires-Python", "License-Expression", "Project-URL", "Description-Content-Type")
 NEEDED = ("zonal/py.typed", "zonal/cli/report/page.html", "zonal_command.py")
 
 

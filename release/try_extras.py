@@ -87,7 +87,8 @@ def attempt(wheel: Path, extra: str) -> bool:
 
 def main() -> int:
     (wheel,) = Path(sys.argv[1]).resolve().glob("*.whl")
-    return not all([attempt(wheel, extra) for extra in sys.argv[2:] or CHECKS])
+    tried = [attempt(wheel, extra) for extra in sys.argv[2:] or CHECKS]
+    return not all(tried)
 
 
 if __name__ == "__main__":
