@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from zonal.rows import threads
+
 
 def without_addresses(make_id):
     """Return ids without addresses in memory: tests that run side by side must agree on them."""
@@ -21,3 +23,9 @@ def pytest_generate_tests(metafunc):
     for mark in metafunc.definition.iter_markers("parametrize"):
         if callable(mark.kwargs.get("ids")):
             mark.kwargs["ids"] = without_addresses(mark.kwargs["ids"])
+
+
+@pytest.fixture
+def two_threads(monkeypatch):
+    """Let two threads work, whatever the environment of the tests allows."""
+    monkeypatch.setattr(threads, "_allowed", lambda process: 2)

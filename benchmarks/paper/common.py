@@ -35,6 +35,9 @@ NAMED_METHODS: dict[str, Any] = {
 }
 #: Left out of quick runs.
 SLOW = "Adaptive Sketch"
+#: CPU seconds after which a sketch is given up.
+MOST_SECONDS = 240
+GIVEN_UP = "given up"
 
 Rows = list[dict[str, Any]]
 

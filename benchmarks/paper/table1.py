@@ -18,8 +18,8 @@ from scipy.linalg import eigvalsh
 import zonal
 from zonal.theory.spectral import exact_error
 
-from ..measure import table
-from .common import NAMED_METHODS, SLOW, Report, Rows, say
+from ..measure import limited, table
+from .common import GIVEN_UP, MOST_SECONDS, NAMED_METHODS, SLOW, Report, Rows, say
 
 KERNEL = zonal.Gaussian(1.0)
 EPS = 0.5
@@ -143,6 +143,15 @@ def measure(
 
         return reached
 
+    def width(name: str) -> int | str | None:
+        if name != SLOW:
+            return smallest_width(enough(name))
+        try:
+            with limited(MOST_SECONDS):
+                return smallest_width(enough(name))
+        except TimeoutError:
+            return GIVEN_UP
+
     return {
         "d": dim,
         "n/λ": ratio,
@@ -150,22 +159,24 @@ def measure(
         "s_λ": s_lam,
         # K + λ ⪯ (1 + ε)(ZZᵀ + λ) leaves no eigenvalue of K above ελ beyond the rank of Z.
         "least": int((values > EPS * lam).sum()),
-        "measured": {name: smallest_width(enough(name)) for name in methods},
+        "measured": {name: width(name) for name in methods},
         "stated": {name: bound(dim, radius, ratio, s_lam) for name, (_, bound) in BOUNDS.items()},
     }
 
 
 def run(quick: bool = False, methods: list[str] | None = None, known: Rows | None = None) -> Report:
-    """Both sweeps in every dimension; some methods only, with what is known of the others."""
+    """Both sweeps in every dimension; of some methods only what is not known yet."""
     setting = QUICK if quick else FULL
     rows = []
     for dim in setting.dims:
         points = [(ratio, RADIUS) for ratio in setting.ratios]
         points += [(RATIO, radius) for radius in setting.radii if radius != RADIUS]
         for ratio, radius in points:
-            asked = methods or list(setting.methods)
+            before = _known(known or [], dim, ratio, radius)
+            asked = [name for name in methods or setting.methods if name not in before]
             found = measure(dim, ratio, radius, setting.n, setting.seeds, asked)
-            rows.append(_merged(found, known or []))
+            found["measured"] = {**before, **found["measured"]}
+            rows.append(found)
             say(f"table1: d = {dim}, n/λ = {ratio:g}, r = {radius:g}: {rows[-1]['measured']}")
     shown = {
         "kernel": f"Gaussian of bandwidth {KERNEL.bandwidth:g}",
@@ -186,12 +197,12 @@ def run(quick: bool = False, methods: list[str] | None = None, known: Rows | Non
     )
 
 
-def _merged(found: dict[str, Any], known: Rows) -> dict[str, Any]:
-    """A row with the widths of methods that were measured before."""
-    same = [row for row in known if all(row[key] == found[key] for key in ("d", "n/λ", "r"))]
-    for row in same:
-        found["measured"] = {**row["measured"], **found["measured"]}
-    return found
+def _known(known: Rows, dim: int, ratio: float, radius: float) -> dict[str, Any]:
+    """The widths that were measured before at one point."""
+    point = {"d": dim, "n/λ": ratio, "r": radius}
+    return {
+        k: v for row in known if point.items() <= row.items() for k, v in row["measured"].items()
+    }
 
 
 def sweep(rows: list[dict[str, Any]], dim: int, key: str) -> list[dict[str, Any]]:
@@ -206,7 +217,8 @@ def exponent(points: list[dict[str, Any]], key: str, group: str, method: str) ->
 
     None, where fewer than two widths are known.
     """
-    pairs = [(row[key], row[group][method]) for row in points if row[group].get(method)]
+    widths = [(row[key], row[group].get(method)) for row in points]
+    pairs = [pair for pair in widths if pair[1] not in (None, GIVEN_UP)]
     if len(pairs) < 2:
         return None
     logs = np.log(np.array(pairs, float))
@@ -217,10 +229,10 @@ def _body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
     parts = [
         "The smallest width for which Z Zᵀ is an (ε, λ)-spectral approximation, median error of "
         "the seeds, on a grid of four widths an octave; “stated” is the paper's bound, without "
-        "constants and powers of log n. Adaptive Sketch was run with one seed. No method can do "
-        "with fewer features than K has eigenvalues above ελ (“least”). The last columns are "
-        "exponents of growth: slopes of log width against log(n/λ) at r = 1 and against log r at "
-        "n/λ = 100. "
+        "constants and powers of log n. Adaptive Sketch was run with one seed, and given up after "
+        "four minutes. No method can do with fewer features than K has eigenvalues above ελ "
+        "(“least”). The last columns are exponents of growth: slopes of log width against "
+        "log(n/λ) at r = 1 and against log r at n/λ = 100. "
         "All methods run with their defaults; where a width is beyond the largest that was tried, "
         "the error that is left is that of the truncated expansion, which no width takes away "
         "(Gegenbauer: give max_degree and n_radial there)."
@@ -269,7 +281,9 @@ def _body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
     return "\n\n".join(parts)
 
 
-def _width(value: float | None) -> str:
+def _width(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return value
     if value is None:
         return f"> {LARGEST:,}"
     whole = isinstance(value, int) or 10 <= value < 1e6
@@ -284,7 +298,8 @@ def _draw(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> Figure:
             points = sweep(rows, dim, key)
             places = [row[key] for row in points]
             for name in points[0]["measured"]:
-                widths = [row["measured"][name] or np.nan for row in points]
+                found = [row["measured"][name] for row in points]
+                widths = [np.nan if one in (None, GIVEN_UP) else one for one in found]
                 color = f"C{list(METHODS).index(name)}"
                 axis.loglog(places, widths, marker=".", color=color, label=name)
             axis.loglog(places, [row["least"] for row in points], "k:", label="least possible")

@@ -6,16 +6,14 @@ written anew each time.
 
 import argparse
 import json
-import signal
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..measure import limited
 from .data import TABLES, load, split
 from .methods import METHODS
 
@@ -81,21 +79,6 @@ def measure(method: str, X: Any, y: Any, number: int) -> dict[str, float | None]
     seconds = time.process_time() - start
     rmse = float(np.sqrt(np.mean((y[test] - predicted) ** 2)))
     return {"rmse": round(rmse, 5), "seconds": round(seconds, 1)}
-
-
-@contextmanager
-def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in the block when its CPU time is over."""
-
-    def stop(*_: Any) -> None:
-        raise TimeoutError
-
-    signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def page(known: dict[str, dict[str, Any]]) -> str:

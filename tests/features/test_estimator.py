@@ -188,6 +188,7 @@ def test_frames():
     assert isinstance(clone(features).set_output(transform="polars").fit_transform(X), pl.DataFrame)
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_threads_and_blocks_do_not_matter(monkeypatch):
     data = np.random.default_rng(2).standard_normal((3000, 5))
     features = zonal.GegenbauerFeatures(zonal.Gaussian(2.0), 100, random_state=0).fit(data)

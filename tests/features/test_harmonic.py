@@ -398,6 +398,7 @@ def test_sparse_equals_dense(container):
     np.testing.assert_allclose(again, expected, atol=1e-8)
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_threads_and_blocks_do_not_matter(monkeypatch):
     rows = np.random.default_rng(2).standard_normal((3000, 4))
     features = zonal.HarmonicFeatures(zonal.Gaussian(2.0), 100).fit(rows)

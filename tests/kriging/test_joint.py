@@ -96,6 +96,7 @@ def test_whitening_makes_independent_rows(dtype):
     np.testing.assert_allclose(identity, np.eye(150), atol=tolerance)
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_threads_do_not_matter():
     one, several = [], []
     before = numba.get_num_threads()

@@ -97,6 +97,7 @@ def test_repeated_places_tell_the_noise():
     assert np.mean((model.predict(QUERIES) - truth) ** 2) < 0.09
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_order_and_threads_do_not_matter():
     before = numba.get_num_threads()
     model = zonal.NeighborKriging(n_neighbors=10).fit(X, Y)

@@ -73,7 +73,8 @@ def test_sphere_and_time_are_recognised():
     y = X[:, 3] * np.sin(X[:, 0] / 8)
     model = zonal.KernelRidge(budget=128, random_state=0).fit(X[:600], y[:600])
     assert model.score(X[600:], y[600:]) > 0.98
-    assert "product" in set(model.selection_["features"])
+    features = zonal.KernelRidge(budget=128, local=None, random_state=0).fit(X[:600], y[:600])
+    assert "product" in set(features.selection_["features"])
     assert step is not None
 
 
@@ -240,3 +241,37 @@ def test_candidates_see_no_row_of_the_gap_they_are_judged_on():
     pilot, held_out = split.of_pilot(np.arange(0, 100, 2))
     np.testing.assert_array_equal(pilot, np.arange(0, 90, 2))
     np.testing.assert_array_equal(held_out, pilot >= 60)
+
+
+def test_a_choice_without_time_takes_the_first_and_says_what_it_left_out():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (400, 3))
+    y = np.sin(4 * X[:, 0]) + X[:, 1]
+    model = zonal.KernelRidge(budget=32, time_limit=1e-9, random_state=0).fit(X, y)
+    table = model.selection_
+    missing = " ".join(table["features"][table["round"] == 7])
+    assert "beside the local part" in missing
+    assert table["error"][table["round"] == 7].isna().all()
+    assert not table["metric"].any()
+    assert (table["round"] < 7).sum() < 5
+    assert model.score(X, y) > 0.9
+    features = zonal.KernelRidge(budget=32, local=None, time_limit=1e-9, random_state=0).fit(X, y)
+    assert "no time for a learned metric" in set(features.selection_["features"])
+    assert features.score(X, y) > 0.5
+
+
+def test_the_metric_can_be_switched_off():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 4))
+    y = np.sin(X[:, 0] + X[:, 1])
+    options = {"budget": 32, "local": None, "random_state": 0}
+    assert zonal.KernelRidge(**options).fit(X, y).selection_["metric"].any()
+    assert not zonal.KernelRidge(**options, metric=False).fit(X, y).selection_["metric"].any()
+
+
+@pytest.mark.parametrize("name", ["time_limit", "metric"])
+@pytest.mark.parametrize("value", [0, -1.0, "soon"])
+def test_bad_limits(name, value):
+    X = np.arange(40.0).reshape(-1, 2)
+    with pytest.raises(ValueError, match=f"{name}={value!r}"):
+        zonal.KernelRidge(**{name: value}).fit(X, X[:, 0])

@@ -31,6 +31,7 @@ __all__ = [
     "Lon",
     "Numeric",
     "Seed",
+    "TimeLimit",
 ]
 
 TABLE, MODEL, RUN = "The table", "The model", "The run"
@@ -209,5 +210,15 @@ Interval = Annotated[
         max=0.999,
         help="The probability of the interval from lower to upper.",
         rich_help_panel=OUTPUTS,
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="About how long choosing and fitting the model may take: the best found until then "
+        "is kept, and the report tells what there was no time for.",
+        rich_help_panel=RUN,
+        show_default=False,
     ),
 ]

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import squareform
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import _check_sample_weight
 
@@ -14,6 +15,8 @@ from ..rows import sample_rows
 __all__ = ["median_distance"]
 
 MAX_ROWS = 2000
+# A relative margin makes ties fall the same way for weights and for repeated rows.
+HALF = 0.5 * (1 - 1e-12)
 
 
 def median_distance(X: Any, sample_weight: Any = None) -> float:
@@ -46,9 +49,7 @@ def median_distance(X: Any, sample_weight: Any = None) -> float:
     chosen = np.flatnonzero(weights > 0)
     chosen = chosen[sample_rows(len(chosen), MAX_ROWS)]
     rows = X[chosen].astype(np.float64)
-    upper = np.triu_indices(len(chosen), k=1)
-    distances = euclidean_distances(rows)[upper]
-    pair_weights = (weights[chosen][:, None] * weights[chosen])[upper]
+    distances = squareform(euclidean_distances(rows), checks=False)  # each pair once
     # Equal rows can come out at 1e-8 instead of zero: ‖x‖² + ‖y‖² - 2⟨x,y⟩ cancels.
     floor = 1e-7 * row_norms(rows).max(initial=0.0)
     apart = distances > floor
@@ -60,16 +61,16 @@ def median_distance(X: Any, sample_weight: Any = None) -> float:
             stacklevel=2,
         )
         return 1.0
+    if (weights[chosen] == weights[chosen[0]]).all():  # then nothing has to be sorted
+        values = distances if apart.all() else distances[apart]
+        middle = int(np.ceil(HALF * len(values))) - 1
+        return float(np.partition(values, middle)[middle])
+    pair_weights = squareform(np.outer(weights[chosen], weights[chosen]), checks=False)
     return _weighted_median(distances[apart], pair_weights[apart])
 
 
 def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
     """Return the smallest value up to which half of the weight lies."""
-    # A relative margin makes ties fall the same way for weights and for repeated rows.
-    half = 0.5 * (1 - 1e-12)
-    if (weights == weights[0]).all():  # then nothing has to be sorted
-        middle = int(np.ceil(half * len(values))) - 1
-        return float(np.partition(values, middle)[middle])
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(cumulative, half * cumulative[-1])])
+    return float(values[order][np.searchsorted(cumulative, HALF * cumulative[-1])])

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import get_num_threads, njit
+from numba import njit
 from scipy.spatial import cKDTree
 
 from .._typing import FloatArray
-from ..rows.threads import ordered_map
+from ..rows.threads import ordered_map, thread_count
 
 __all__ = ["Nearest", "earlier_neighbors", "near_and_far"]
 
@@ -64,7 +64,7 @@ class Nearest:
         """
         if self._tree is not None:
             wanted = np.arange(1, n_neighbors + 1)  # a list keeps the axis where there is one
-            _, found = self._tree.query(queries, wanted, workers=get_num_threads())
+            _, found = self._tree.query(queries, wanted, workers=thread_count())
             return np.asarray(found, np.int32)
         size = max(1, BLOCK_NUMBERS // len(self))
         starts = range(0, len(queries), size)

@@ -135,10 +135,15 @@ class Sample:
         return np.ascontiguousarray(self.points / np.exp(parameters.log_scales)[self.groups])
 
     def neighbors(self, parameters: Parameters, n_neighbors: int) -> Indices:
-        """Earlier neighbours in the metric of the parameters, or in one that hardly differs."""
+        """Earlier neighbours in a metric that hardly differs from that of the parameters.
+
+        The metric is that of the nearest ratios on a grid, so that climbs which run side by side
+        find the same neighbours, whichever asks first.
+        """
         most = min(n_neighbors, max(len(self.points) - 1, 1))
-        ratios = parameters.log_scales - parameters.log_scales[0]
-        key = (most, *np.rint(ratios / SAME_METRIC).astype(int).tolist())
+        steps = np.rint((parameters.log_scales - parameters.log_scales[0]) / SAME_METRIC)
+        key = (most, *steps.astype(int).tolist())
         if key not in self._known:
-            self._known[key] = earlier_neighbors(self.scaled(parameters), most, self.judged)
+            near = Parameters(steps * SAME_METRIC, parameters.log_noise)
+            self._known[key] = earlier_neighbors(self.scaled(near), most, self.judged)
         return self._known[key]

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
+from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Matern
+from ..rows.threads import ordered_map
 from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kernel
 from .evidence import maximize
 from .locations import Locations
@@ -24,7 +26,7 @@ SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # neighbours: of the rounds that find a start, compare kernels and polish the best, and of a quicker
 # polish.
 ROUNDS = (
-    (1_500, 16_000, 12, 12, 4),
+    (1_500, 16_000, 12, 12, 2),
     (1_500, BASE_ROWS, 16, 10, 4),
     (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
     (5_000, BASE_ROWS, 24, 8, 1),
@@ -116,7 +118,7 @@ def find_parameters(
     if kernel is not None and noise is not None and features is None:
         return Found(kernel, noise, 1.0, math.nan)
     search = _Search.of(locations, kernel, noise, features, n_neighbors, smoothness, verbose)
-    return search.found(search.polished(search.compared()))
+    return search.found(search.polished(search.compared(Deadline())))
 
 
 def find_candidates(
@@ -125,6 +127,7 @@ def find_candidates(
     n_neighbors: int = 24,
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     starts: tuple[tuple[float, float], ...] = STARTS,
+    deadline: Deadline | None = None,
 ) -> list[Found]:
     """The parameters of each ν that `find_parameters` compares, before it polishes the best.
 
@@ -136,6 +139,8 @@ def find_candidates(
         As in `find_parameters`.
     starts : tuple of (float, float)
         Where to climb from; see `Units.starts`.
+    deadline : Deadline, optional
+        How long it may take.
 
     Returns
     -------
@@ -143,7 +148,8 @@ def find_candidates(
         The one of the largest evidence first.
     """
     search = _Search.of(locations, None, noise, None, n_neighbors, smoothness, False, starts)
-    return [search.found(candidate) for candidate in reversed(search.compared())]
+    candidates = search.compared(deadline or Deadline())
+    return [search.found(candidate) for candidate in reversed(candidates)]
 
 
 def polish(
@@ -182,6 +188,15 @@ class _Climber:
     def parts(self) -> list[Sample]:
         """The sample of each round."""
         return [self.sample.thin(n_rows, n_base) for n_rows, n_base, *_ in ROUNDS]
+
+    def climb_all(
+        self, number: int, candidates: list[Candidate], deadline: Deadline
+    ) -> list[Candidate]:
+        """Candidates after a round, side by side: the sums of one climb are too short to share."""
+        part = self.parts[number]
+        part.columns  # noqa: B018  made once, for all
+        timely = deadline.while_time(candidates, "all climbs of a local part")
+        return list(ordered_map(partial(self.climb, number), timely))
 
     def climb(self, number: int, candidate: Candidate) -> Candidate:
         """A candidate after a round."""
@@ -241,15 +256,17 @@ class _Search:
         climber = _Climber(sample, free, n_neighbors, verbose)
         return cls(kernel, units, climber, correlations, starts, has_signal(head.targets))
 
-    def compared(self) -> list[Candidate]:
+    def compared(self, deadline: Deadline) -> list[Candidate]:
         """Candidates of all kernels, the best one last."""
         middle = self.correlations[len(self.correlations) // 2]
         if not self.has_signal:
             return [Candidate(middle, self.starts[0])]
-        climbs = (self.climber.climb(0, Candidate(middle, start)) for start in self.starts)
+        climbs = self.climber.climb_all(
+            0, [Candidate(middle, start) for start in self.starts], deadline
+        )
         found = max(climbs, key=_value).parameters
         starts = [Candidate(correlation, found) for correlation in self.correlations]
-        return sorted((self.climber.climb(1, start) for start in starts), key=_value)
+        return sorted(self.climber.climb_all(1, starts, deadline), key=_value)
 
     def polished(self, candidates: list[Candidate]) -> Candidate:
         """The best of the last two of some candidates, if they are close, after more climbing."""

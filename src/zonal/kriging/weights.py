@@ -26,7 +26,7 @@ __all__ = ["FLOOR", "compiled_gradient", "compiled_slopes", "compiled_weights", 
 
 #: Variances below this share of k(x, x) are rounding.
 FLOOR = 1e-12
-BLOCK = 2048
+BLOCK = 512
 
 
 def compiled_weights(

@@ -34,6 +34,7 @@ from ..rows.array import ArraySource
 from ..rows.kinds import is_dask, is_many
 from ..rows.progress import phase
 from ..rows.survey import Survey
+from ..rows.threads import single_threaded_blas
 from .checkpoint import Run
 
 __all__ = ["Learner"]
@@ -86,7 +87,8 @@ class Learner(Hinting, BaseEstimator):
             source = self._open(X, y, weight, resumable=checkpoint is not None)
             run = None if checkpoint is None else Run(checkpoint, self)
             if run is None or not run.started:
-                self._begin(source)
+                with single_threaded_blas:
+                    self._begin(source)
             self._reduce(source, run)
         except BaseException:
             self._reset()
@@ -108,7 +110,9 @@ class Learner(Hinting, BaseEstimator):
             sample = survey.sample
             if sample.weight is not None and not len(sample.numbers):
                 raise ValueError("All sample weights are zero: at least one row must count.")
-            block = self._checked(Block(*sample[1:]), first=True, numbers=sample.numbers)
+            block = self._checked(
+                Block(*sample[1:]), first=True, numbers=sample.numbers, source=source
+            )
             sample = sample._replace(X=block.X, y=block.y, weight=block.weight)
             survey = survey._replace(sample=sample)
         self.n_rows_ = survey.n_rows
@@ -173,10 +177,12 @@ class Learner(Hinting, BaseEstimator):
             self._solution_ = self._solve(self._sums_)
         return self._solution_
 
-    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
+    def _checked(
+        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
+    ) -> Block:
         """Validate rows, targets and weights; the first rows decide what columns there are.
 
-        Rows that do not follow on each other have numbers, of which they are a sample.
+        Rows that do not follow on each other have numbers, and are a sample of a source.
         """
         X = self._valid_rows(block.X, reset=first)
         y = self._check_y(block.y)
@@ -186,12 +192,14 @@ class Learner(Hinting, BaseEstimator):
         if numbers is None:
             numbers = np.arange(block.start, block.start + len(block))
         if first:
-            self._learn_encoder(X, y, weight, numbers)
+            self._learn_encoder(X, y, weight, numbers, source)
         if hasattr(self, "encoder_"):
             X = self.encoder_.transform_training(X, numbers)
         return Block(X, y, weight, block.start)
 
-    def _learn_encoder(self, X: Any, y: Any, weight: FloatArray | None, numbers: Any) -> None:
+    def _learn_encoder(
+        self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None
+    ) -> None:
         """Learn what makes rows of numbers of a table, if one is needed: `encoder_`."""
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:

@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._typing import Array
 from ..calibration.classes import ClassCalibration
 from ..moments import Moments
-from ..rows import Block, blockwise
+from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
 from .local_calibration import unseen_local
 from .local_solution import LocalSolution
@@ -32,7 +32,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     Parameters
     ----------
-    features, alpha, alphas, cv, fit_intercept, local, encoder, budget, random_state, verbose
+    features, alpha, alphas, cv, fit_intercept, local, encoder, budget, metric, time_limit
+    random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
     class_weight : dict, "balanced" or None, default=None
@@ -79,6 +80,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         encoder: Any = "auto",
         class_weight: Any = None,
         budget: int = 1024,
+        metric: bool = True,
+        time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -91,6 +94,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
             local=local,
             encoder=encoder,
             budget=budget,
+            metric=metric,
+            time_limit=time_limit,
             random_state=random_state,
             verbose=verbose,
         )
@@ -276,8 +281,10 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         """Return the indicators of the classes: [n, n_classes]."""
         return (y[:, None] == self.classes_).astype(np.int8)
 
-    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
-        block = super()._checked(block, first=first, numbers=numbers)
+    def _checked(
+        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
+    ) -> Block:
+        block = super()._checked(block, first=first, numbers=numbers, source=source)
         if self.class_weight is None:
             return block
         counting = slice(None) if block.weight is None else block.weight > 0

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
+from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..features.default import default_features
@@ -39,6 +40,8 @@ class FeatureLearner(Learner):
     features: Any
     budget: int
     random_state: Any
+    #: When the choice has to end, while it runs.
+    _deadline: Deadline | None = None
 
     def _learn_features(self, survey: Survey, targets: FloatArray | None = None) -> None:
         """Fit a copy of the features to the sample, or choose some for the targets [n, t]."""
@@ -96,6 +99,8 @@ class FeatureLearner(Learner):
             scaled=hasattr(self, "encoder_"),
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
+            metric=getattr(self, "metric", True),
+            deadline=self._deadline,
         )
         return features
 

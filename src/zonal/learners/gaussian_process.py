@@ -51,7 +51,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
         those of largest evidence. ``"auto"`` is none where `noise` is a number.
-    budget, random_state, verbose
+    budget, metric, time_limit, random_state, verbose
         As in `KernelRidge`.
 
     Attributes
@@ -100,6 +100,8 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         *,
         local: Any = "auto",
         budget: int = 1024,
+        metric: bool = True,
+        time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -107,6 +109,8 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         self.noise = noise
         self.local = local
         self.budget = budget
+        self.metric = metric
+        self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 

@@ -5,6 +5,7 @@ the nearest rows (`zonal.NeighborKriging`). Such a model keeps its rows; all tha
 them, the parameters by evidence included, is found when they are all there.
 """
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from .._validation import check_count, is_sparse
 from ..features.chain_rule import features_gradient
@@ -43,7 +45,7 @@ BEYOND_MEMORY = f"more than {KEPT_BYTES >> 30} GB of rows"
 
 
 class LocalLearner(MomentLearner):
-    """Base class of learners with the parameter `local`.
+    """Base class of learners with the parameters `local`, `metric` and `time_limit`.
 
     Attributes
     ----------
@@ -52,6 +54,15 @@ class LocalLearner(MomentLearner):
     """
 
     local: Any
+    metric: bool
+    time_limit: float | None
+
+    def _begin(self, source: Source) -> None:
+        self._deadline = Deadline(self.time_limit)
+        try:
+            super()._begin(source)
+        finally:
+            del self._deadline
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
         source = super()._open(X, y, weight, resumable)
@@ -86,6 +97,13 @@ class LocalLearner(MomentLearner):
             )
         if self._is_automatic():
             check_count("budget", self.budget, type(self).__name__)
+        if not isinstance(self.metric, bool | np.bool_):
+            raise ValueError(
+                f"metric={self.metric!r} must be True or False: whether a learned metric is tried."
+            )
+        limit = self.time_limit
+        if limit is not None and (not isinstance(limit, Real) or not limit > 0):
+            raise ValueError(f"time_limit={limit!r} must be seconds above zero, or None.")
 
     def _learn(self, survey: Survey) -> None:
         self._is_local_ = False
@@ -147,6 +165,8 @@ class LocalLearner(MomentLearner):
             scaled=hasattr(self, "encoder_"),
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
+            metric=self.metric,
+            deadline=self._deadline,
         )
         self._selection_ = model.records
         self._is_local_ = model.local is not None

@@ -20,7 +20,7 @@ from ..rows import Block, sample_rows
 __all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
-JUDGED_ROWS = 150_000
+JUDGED_ROWS = 20_000
 # Places whose rows calibrate intervals, and the most splits of a splitter that do.
 OBSERVED_PLACES, MOST_SPLITS = 10_000, 8
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
 from .._typing import Array, FloatArray
-from ..rows import Block, blockwise
+from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS
 from .calibrated import CalibratedRegressor
@@ -70,6 +70,12 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         tells; predictions are back on the scale of y, with Duan's smearing).
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
+    metric : bool, default=True
+        Whether the choice tries a learned metric (`LearnedMetric`).
+    time_limit : float, optional
+        About how many seconds the fit may take where it chooses: the best found until then is
+        fitted, and ``selection_`` tells what there was no time for. The least that gives a model,
+        a local part with one kernel, always runs.
     random_state : int, RandomState instance or None, default=None
         The seed of the features, unless they have one of their own.
     verbose : bool, default=False
@@ -125,6 +131,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         encoder: Any = "auto",
         target: str | None = "auto",
         budget: int = 1024,
+        metric: bool = True,
+        time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -137,6 +145,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
             local=local,
             encoder=encoder,
             budget=budget,
+            metric=metric,
+            time_limit=time_limit,
             random_state=random_state,
             verbose=verbose,
         )
@@ -277,8 +287,10 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
 
-    def _checked(self, block: Block, *, first: bool, numbers: Any = None) -> Block:
-        block = super()._checked(block, first=first, numbers=numbers)
+    def _checked(
+        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
+    ) -> Block:
+        block = super()._checked(block, first=first, numbers=numbers, source=source)
         tried = self.target == "auto" and hasattr(self, "encoder_") and self._is_automatic()
         if first and tried and block.y.ndim == 1 and len(block) >= MIN_ROWS:
             scale = choose_scale(block.X, block.y, block.weight)

@@ -58,6 +58,8 @@ class RidgeLearner(LocalLearner):
         local: Any = "auto",
         encoder: Any = "auto",
         budget: int = 1024,
+        metric: bool = True,
+        time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -69,6 +71,8 @@ class RidgeLearner(LocalLearner):
         self.local = local
         self.encoder = encoder
         self.budget = budget
+        self.metric = metric
+        self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 
@@ -79,7 +83,9 @@ class RidgeLearner(LocalLearner):
             raise ValueError(f"alpha={self.alpha!r} must be 'cv' or a number of at least 0.")
         super()._check_parameters()
 
-    def _learn_encoder(self, X: Any, y: Any, weight: FloatArray | None, numbers: Any) -> None:
+    def _learn_encoder(
+        self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None
+    ) -> None:
         encoder = self.encoder
         if encoder is None or not is_frame(X):
             return
@@ -98,7 +104,7 @@ class RidgeLearner(LocalLearner):
         encoder = clone(encoder)
         if encoder.task == "auto":
             encoder.set_params(task=task)
-        self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers)
+        self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers, source=source)
         self._table_ = X  # splitters may want its columns by name
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:

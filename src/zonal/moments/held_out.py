@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 
 from .._typing import Array, FloatArray
-from ..rows.threads import ordered_map
+from ..rows.threads import ordered_map, thread_count
 from .folds import Split
 from .moments import Moments
 from .ridge import Eigen, center, solve_ridge
@@ -111,7 +110,7 @@ def cross_validate(
 
     # Splits side by side where there are enough of them for all threads, else one after the
     # other, each with all threads.
-    n_threads = None if len(splits) >= get_num_threads() else 1
+    n_threads = None if len(splits) >= thread_count() else 1
     return summary(alphas, np.array(list(ordered_map(errors, enumerate(splits), n_threads))))
 
 

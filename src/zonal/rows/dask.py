@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
@@ -16,7 +15,7 @@ from .kept import n_bytes
 from .shipping import Shipped
 from .source import Resume
 from .survey import Survey, survey_block
-from .threads import one_thread
+from .threads import one_thread, thread_count
 
 __all__ = ["DaskSource"]
 
@@ -149,7 +148,7 @@ class DaskSource:
 
     def _chains(self, client: Any) -> list[tuple[list[int], str | None]]:
         """Numbers of consecutive blocks for each thread, and the worker that it belongs to."""
-        workers: list[str | None] = [None] * numba.get_num_threads()
+        workers: list[str | None] = [None] * thread_count()
         if client is not None:
             threads = client.nthreads()
             workers = [name for name in sorted(threads) for _ in range(threads[name])] or [None]

@@ -10,21 +10,35 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+import joblib
 import numba
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from .._typing import Array
 
-__all__ = ["block_slices", "map_rows", "one_thread", "ordered_map"]
+__all__ = [
+    "block_slices",
+    "map_rows",
+    "one_thread",
+    "ordered_map",
+    "single_threaded_blas",
+    "thread_count",
+]
 
 # Numbers in a block of intermediate results, 4 MB in float32. Smaller blocks would fit a core's
 # second-level cache, but then the threads wait for each other in Python: measured 1.6 times slower.
 BLOCK_SIZE = 1 << 20
+SHARES = 4
 
 
 class _SingleThreadedBlas:
     """Holds BLAS to one thread while any of our threads are at work.
+
+    Also around work of many small products: threads of OpenBLAS wait for the next product by
+    spinning, for about as long as a small one takes. Measured on the choice of a model, two of
+    them took 1.7 times the processor time of one and saved nothing, and beside another busy
+    process they took ten times as long.
 
     The limit is one for the whole process, so callers in several threads share it: the first
     sets it and the last lifts it.
@@ -48,7 +62,7 @@ class _SingleThreadedBlas:
                 self._limit.restore_original_limits()
 
 
-_single_threaded_blas = _SingleThreadedBlas()
+single_threaded_blas = _SingleThreadedBlas()
 
 
 @contextmanager
@@ -57,10 +71,23 @@ def one_thread() -> Iterator[None]:
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
-        with _single_threaded_blas:
+        with single_threaded_blas:
             yield
     finally:
         numba.set_num_threads(before)
+
+
+def thread_count() -> int:
+    """Return how many threads may work: Numba's number, and no more than this process may use."""
+    return min(numba.get_num_threads(), _allowed(os.getpid()))
+
+
+@lru_cache(maxsize=8)
+def _allowed(process: int) -> int:
+    """What the affinity, the quota of a container, joblib and OMP_NUM_THREADS leave a process."""
+    allowed = joblib.cpu_count()
+    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    return min(allowed, int(wanted)) if wanted.isdigit() and int(wanted) else allowed
 
 
 @lru_cache(maxsize=1)
@@ -72,9 +99,10 @@ def block_slices(n_rows: int, width: int) -> Iterable[slice]:
     """Slices of rows whose intermediate results, `width` numbers a row, are a few megabytes."""
     largest = max(8, BLOCK_SIZE // max(width, 1))
     n_blocks = -(-n_rows // largest)
-    if n_blocks > 1:  # as many for every thread, so that none waits for the last one
-        n_threads = numba.get_num_threads()
-        n_blocks = n_threads * -(-n_blocks // n_threads)
+    if n_blocks > 1:
+        # As many for each of two or four threads, so that none waits for the last one. The number
+        # of threads does not count: sums over blocks would depend on it.
+        n_blocks = SHARES * -(-n_blocks // SHARES)
     edges = np.linspace(0, n_rows, max(n_blocks, 1) + 1).astype(int)
     return (slice(a, b) for a, b in itertools.pairwise(edges) if a < b)
 
@@ -87,7 +115,7 @@ def map_rows(
 ) -> Array:
     """Fill a matrix block by block: ``function(rows, out)`` for each block of rows of X.
 
-    The blocks run in threads (as many as ``numba.get_num_threads()``), each with a
+    The blocks run in threads (as many as `thread_count` tells), each with a
     single-threaded BLAS, so that `function` should spend its time where the GIL is released.
     Which thread computes a block does not matter for its values.
 
@@ -132,10 +160,10 @@ def ordered_map(
     items : iterable
         What it is applied to.
     n_threads : int, optional
-        By default ``numba.get_num_threads()``. With one thread or one item, everything happens in
+        By default `thread_count`. With one thread or one item, everything happens in
         the calling thread.
     """
-    n_threads = n_threads or numba.get_num_threads()
+    n_threads = n_threads or thread_count()
     items = iter(items)
     ahead = list(itertools.islice(items, 2))
     if n_threads == 1 or len(ahead) < 2:
@@ -143,7 +171,7 @@ def ordered_map(
         return
     pool = _pool(n_threads, os.getpid())
     pending: deque[Future[Any]] = deque()
-    with _single_threaded_blas:
+    with single_threaded_blas:
         try:
             for item in itertools.chain(ahead, items):
                 pending.append(pool.submit(function, item))

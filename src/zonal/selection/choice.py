@@ -5,7 +5,7 @@ columns and in the learned metric, is judged on rows that are held out of all ro
 A candidate with more parts replaces a simpler one only if it is better beyond chance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +14,17 @@ from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from .._deadline import Deadline
 from .._typing import FloatArray
 from ..features.columns.stretcher import Stretcher
 from ..kernels import Kernel
 from ..kriging.search import Found
 from ..kriging.units import column_groups
 from ..rows.progress import phase
+from ..rows.threads import ordered_map
 from .candidates import Candidate, scout_for
 from .pilot import Pilot
+from .records import left_out, record
 from .search import Search
 from .structure import prepare
 from .trials import Split, Trial, Trials, preferred
@@ -36,6 +39,8 @@ HOPELESS = 0.9
 # A local part with less than this share of the error that narrow features have on half the pilot
 # leaves nothing for wider ones to find, nor for a metric that is learnt from them.
 FAR_AHEAD = 0.35
+# With less than this share of that of the simplest features, others need not be looked at.
+OUT_OF_REACH = 0.1
 # With less than this share, only the metric is learnt: the local part may be better in it.
 AHEAD = 0.55
 # The same for gaps: there the density of rows counts less, so that narrow features tell what wide
@@ -123,6 +128,8 @@ def select_model(
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
+    metric: bool = True,
+    deadline: Deadline | None = None,
 ) -> Model:
     """Choose features, a local part or both for rows that are all in memory.
 
@@ -142,13 +149,15 @@ def select_model(
     local : LocalOptions
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
-    scaled, seed, verbose
+    scaled, seed, verbose, metric, deadline
         As in `select_features`.
     """
     with config_context(transform_output="default"):
+        deadline = deadline or Deadline()
         chooser = _Chooser(
-            X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose
-        )
+            X, y, targets, weights, pilot, n_components, local, splits, scaled, seed, verbose,
+            metric, deadline,
+        )  # fmt: skip
         return chooser.choose()
 
 
@@ -168,7 +177,10 @@ class _Chooser:
         scaled: bool,
         seed: int,
         verbose: bool,
+        metric: bool,
+        deadline: Deadline,
     ) -> None:
+        self.deadline = deadline
         self.local, self.scaled, self.seed, self.verbose = local, scaled, seed, verbose
         self.n_components, self.gaps = n_components, splits is not None
         self.n_neighbors, self.n_far = local.n_neighbors, 0
@@ -183,7 +195,7 @@ class _Chooser:
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)
-        self.search = Search(whole, sphere, n_components, seed, verbose)
+        self.search = Search(whole, sphere, n_components, seed, verbose, metric, deadline)
         if splits is None:
             queries = pilot[whole.folds == 2][:MAX_QUERIES]
             train = np.setdiff1d(np.arange(len(targets)), queries)
@@ -191,35 +203,44 @@ class _Chooser:
         everything = np.asarray(X if self.step is None else self.step.transform(X))
         self.trials = Trials(everything, unit, weights, splits, self.n_neighbors)
         self.trials.n_far = self.n_far
+        self.trials.deadline = deadline
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
 
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
-        first = search.first_round((GLANCE,))
         alone = self._alone(self.trials, None)
         locals_, scouts, metric = [alone], [], None
         ahead = GAP_AHEAD if self.gaps else AHEAD
-        error, of_features = self._of_mean(alone), search.of_mean(first[0][1], 2)
-        if error > ahead * of_features and not self.local.required:
+        error = self._of_mean(alone)
+        first = search.first_round((GLANCE,), products=False)
+        if error > OUT_OF_REACH * search.of_mean(first[0][1], 2):
+            first = search.first_round((GLANCE,), known=first)
+        of_features = search.of_mean(first[0][1], 2)
+        features_may_win = error > ahead * of_features and not self.local.required
+        if features_may_win and self.deadline.allows("features alone"):
             scouts = search.second_round(search.first_round(known=first))
         if error > FAR_AHEAD * of_features or self.local.required:
             metric = search.learn_metric(self.y)
         noise = self._finds_noise(alone, first)
         for columns in () if noise else (self._stretched(alone), metric):
-            if columns is not None:
+            if columns is not None and self._has_time("a local part in other columns", alone):
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
-        best_local = min(locals_, key=_error)
+        best_local = self._polished(locals_)
         features = None
         of_scouts = search.of_mean(scouts[0][1]) if scouts else np.inf
         far = self._of_mean(best_local) <= self._hopeless() * of_scouts
         if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
-        if not noise:
+        if not noise and self._has_time("features beside the local part", best_local):
             contenders += self._beside(best_local, features)
         return self._build(self._final(contenders))
+
+    def _has_time(self, what: str, like: _Contender) -> bool:
+        """Tell whether there is time for something that takes about as long as a trial took."""
+        return self.deadline.allows(what, like.trial.seconds)
 
     def _hopeless(self) -> float:
         """Return the share of their error with which a local part beats features of half width.
@@ -244,6 +265,17 @@ class _Chooser:
         found = _Contender(trial, metric)
         self._record(found)
         return found
+
+    def _polished(self, locals_: list[_Contender]) -> _Contender:
+        """Polish the best of some local parts, in its place, and return it."""
+        place = min(range(len(locals_)), key=lambda i: _error(locals_[i]))
+        best = locals_[place]
+        if self.local.kernel is None and self.deadline.allows("a polished local part"):
+            trials = self.trials.mapped(best.metric)
+            best = replace(best, trial=trials.polished(best.trial, self.local.noise))
+            locals_[place] = best
+            self._record(best)
+        return best
 
     def _stretched(self, alone: _Contender) -> Stretcher | None:
         """Stretch the columns of a table where the targets are steep, as the local part sees it."""
@@ -291,13 +323,20 @@ class _Chooser:
         if features is not None and quiet and _same_columns_but_better(features, local):
             map_, name = features.features, features.name
             found.append(self._joint(local, map_, name, features.candidate))
+            self._record(found[-1])
         n_columns = self.trials.mapped(local.metric).rows.shape[1]
         name = scout_for(n_columns, LONG_COLUMNS, sparse=False)
-        for width in LONG_WIDTHS:
+
+        def long(width: float) -> _Contender:
             candidate = Candidate(LONG_FAMILY, width, name, metric=local.metric is not None)
             map_ = self.search.fitted_in(candidate, LONG_COLUMNS, local.metric)
-            found.append(self._joint(local, map_, name, candidate))
-            if _error(found[-1]) > HARM * _error(local):
+            return self._joint(local, map_, name, candidate)
+
+        # Side by side where there are threads: a climb is too short to share.
+        for contender in ordered_map(long, LONG_WIDTHS):
+            self._record(contender)
+            found.append(contender)
+            if _error(contender) > HARM * _error(local):
                 break
         return found
 
@@ -309,9 +348,7 @@ class _Chooser:
         n_columns = len(map_.get_feature_names_out())
         trials = self.trials.mapped(local.metric)
         trial = trials.beside(map_.transform, n_columns, local.trial.found)
-        found = _Contender(trial, local.metric, map_, name, origin)
-        self._record(found)
-        return found
+        return _Contender(trial, local.metric, map_, name, origin)
 
     def _final(self, contenders: list[_Contender]) -> _Contender:
         """Return the best contender; each replaces a simpler one only beyond chance."""
@@ -331,29 +368,23 @@ class _Chooser:
         if best.features is not None:
             features = Pipeline([*steps, ("features", best.features)])
         self._mark(best)
-        found, records = best.trial.found, self.search.records
+        found, records = best.trial.found, self.search.records + left_out(self.deadline.left_out)
         return Model(features, columns, found, self.n_neighbors, self.n_far, records)
 
     def _record(self, contender: _Contender) -> None:
         """Note a trial of the last round in the table of what was tried."""
-        trial, candidate = contender.trial, contender.candidate
-        self.search.records.append(
-            {
-                "round": 6,
-                "kernel": "none" if candidate is None else candidate.family,
-                "width": None if candidate is None else candidate.width,
-                "rest_width": None if candidate is None else candidate.rest_width,
-                "metric": contender.metric is not None,
-                "features": contender.name,
-                "columns": 0
-                if contender.features is None
-                else len(contender.features.get_feature_names_out()),
-                "local": "none" if trial.found is None else _words(trial.found),
-                "error": trial.error,
-                "seconds": trial.seconds,
-                "chosen": False,
-            }
+        trial, map_ = contender.trial, contender.features
+        line = record(
+            6,
+            contender.candidate,
+            metric=contender.metric is not None,
+            features=contender.name,
+            columns=0 if map_ is None else len(map_.get_feature_names_out()),
+            local="none" if trial.found is None else _words(trial.found),
+            error=trial.error,
+            seconds=trial.seconds,
         )
+        self.search.records.append(line)
         if self.verbose:
             print(self.search.records[-1])
 

@@ -12,6 +12,7 @@ from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from .._deadline import Deadline
 from .._typing import FloatArray
 from .._validation import is_sparse
 from ..features.columns import LearnedMetric
@@ -21,6 +22,7 @@ from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
 from .pilot import Pilot
+from .records import left_out, record
 from .structure import prepare
 
 __all__ = ["MIN_ROWS", "Search", "select_features"]
@@ -29,8 +31,9 @@ __all__ = ["MIN_ROWS", "Search", "select_features"]
 MIN_ROWS = 300
 # Above this many columns neither distances nor gradients say much; the metric is not tried.
 MAX_METRIC_COLUMNS = 1000
-# The first rounds of the metric bring nearly all that it brings.
-METRIC_ROUNDS = 2
+# The first rounds of the metric bring nearly all that it brings, and so do few landmarks and rows:
+# it is as good for what is then fitted in it, in a fifth of the time.
+METRIC_ROUNDS, METRIC_COLUMNS, METRIC_ROWS = 2, 512, 4_000
 # From this round on candidates have their full width, and their errors those of all rows.
 FULL_WIDTH = 3
 # How many kernels survive the first and the second round.
@@ -54,6 +57,8 @@ def select_features(
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
+    metric: bool = True,
+    deadline: Deadline | None = None,
 ) -> tuple[Pipeline, list[dict[str, Any]]]:
     """Find the features with the smallest error on a pilot sample, and fit them to it.
 
@@ -77,6 +82,10 @@ def select_features(
         The seed of whatever is random.
     verbose : bool
         Whether every trial is printed.
+    metric : bool
+        Whether a learned metric is tried.
+    deadline : Deadline, optional
+        How long it may take.
 
     Returns
     -------
@@ -88,14 +97,14 @@ def select_features(
     with config_context(transform_output="default"):
         step, rows, sphere = prepare(X, weights, scaled)
         pilot = Pilot(rows, unit_variance(targets), weights, n_rows)
-        search = Search(pilot, sphere, n_components, seed, verbose)
-        best, metric = search.best_features(targets if y is None else y)
+        search = Search(pilot, sphere, n_components, seed, verbose, metric, deadline)
+        best, learned = search.best_features(targets if y is None else y)
         steps = [] if step is None else [("scale", step)]
-        if metric is not None:
-            steps.append(("metric", metric))
+        if learned is not None:
+            steps.append(("metric", learned))
         steps.append(("features", search.fitted(best)))
         search.mark(best)
-        return Pipeline(steps), search.records
+        return Pipeline(steps), search.records + left_out(search.deadline.left_out)
 
 
 def unit_variance(targets: FloatArray) -> FloatArray:
@@ -108,8 +117,16 @@ class Search:
     """Trials on one pilot, with a record of each."""
 
     def __init__(
-        self, pilot: Pilot, sphere: Any, n_components: int, seed: int, verbose: bool
+        self,
+        pilot: Pilot,
+        sphere: Any,
+        n_components: int,
+        seed: int,
+        verbose: bool,
+        metric: bool = True,
+        deadline: Deadline | None = None,
     ) -> None:
+        self.metric, self.deadline = metric, deadline or Deadline()
         self.sphere, self.n_components = sphere, n_components
         # More columns than this tell no more of kernels, with as few rows.
         few = max(int(np.count_nonzero(pilot.folds < 2)) // ROWS_A_COLUMN, 16)
@@ -145,6 +162,7 @@ class Search:
         self,
         families: tuple[str, ...] = FAMILIES,
         known: Sequence[tuple[Candidate, float]] = (),
+        products: bool = True,
     ) -> list[tuple[Candidate, float]]:
         """Compare kernels on few columns and half of the pilot; return them, the best first.
 
@@ -154,11 +172,13 @@ class Search:
             The families of kernels, by default all.
         known : sequence of (Candidate, float)
             Candidates that were compared before, with their errors; they take part again.
+        products : bool
+            Whether products of a kernel on a sphere and one of the other columns take part.
         """
         n_pilot = self.pilot.rows.shape[0]
         scout = scout_for(self.dim, self.n_components, is_sparse(self.pilot.rows))
         first = [Candidate(family, width, scout) for family in families for width in WIDTHS]
-        if self.sphere is not None and self.dim > 3:
+        if products and self.sphere is not None and self.dim > 3:
             first += [
                 Candidate(family, width, "product", rest_width)
                 for family in ("gaussian", "matern 3/2")
@@ -220,11 +240,18 @@ class Search:
         """Learn a metric from the training rows of the pilot; None where it is of no use."""
         rows, sphere = self.pilot.rows, self.sphere
         only_sphere = sphere is not None and self.dim == 3
-        if is_sparse(rows) or only_sphere or not 2 <= self.dim <= MAX_METRIC_COLUMNS:
+        if not self.metric or is_sparse(rows) or only_sphere:
+            return None
+        if not 2 <= self.dim <= MAX_METRIC_COLUMNS or not self.deadline.allows("a learned metric"):
             return None
         phase("learning a metric")
         start = time.perf_counter()
-        metric = LearnedMetric(n_iterations=METRIC_ROUNDS, random_state=self.seed)
+        metric = LearnedMetric(
+            n_iterations=METRIC_ROUNDS,
+            n_components=min(METRIC_COLUMNS, max(self.n_components, MIN_ROWS)),
+            max_rows=METRIC_ROWS,
+            random_state=self.seed,
+        )
         # Not from the rows that errors are measured on, which it would flatter.
         training = np.flatnonzero(self.pilot.folds < 2)
         metric.fit(
@@ -295,7 +322,8 @@ class Search:
         results = []
         with _quiet():
             # Side by side, each on one thread: most of a trial has no use for more.
-            for candidate, error, seconds in ordered_map(trial, candidates):
+            timely = self.deadline.while_time(candidates, f"all of round {round_}")
+            for candidate, error, seconds in ordered_map(trial, timely):
                 results.append((candidate, error))
                 self._record(round_, candidate, n_components, error, seconds)
         return sorted(results, key=_error)
@@ -308,20 +336,16 @@ class Search:
         error: float,
         seconds: float,
     ) -> None:
-        record = {
-            "round": round_,
-            "kernel": candidate.family,
-            "width": candidate.width,
-            "rest_width": candidate.rest_width,
-            "metric": candidate.metric,
-            "features": candidate.map,
-            "columns": n_components,
-            "local": "none",
-            "error": error,
-            "seconds": seconds,
-            "chosen": False,
-        }
-        self.records.append(record)
+        line = record(
+            round_,
+            candidate,
+            metric=candidate.metric,
+            features=candidate.map,
+            columns=n_components,
+            error=error,
+            seconds=seconds,
+        )
+        self.records.append(line)
         if self.verbose:
             rest = f" x {candidate.rest_width:.3g}" if candidate.rest_width else ""
             name = f"{candidate.family} {candidate.width:.3g}{rest}, {candidate.map}"
@@ -331,12 +355,10 @@ class Search:
     def mark(self, candidate: Candidate) -> None:
         """Note the candidate that was chosen in its last trial."""
         key = (candidate.family, candidate.width, candidate.rest_width, candidate.map)
-        for record in reversed(self.records):
+        for line in reversed(self.records):
             names = ("kernel", "width", "rest_width", "features")
-            if key == tuple(record[name] for name in names) and (
-                record["metric"] == candidate.metric
-            ):
-                record["chosen"] = True
+            if key == tuple(line[name] for name in names) and line["metric"] == candidate.metric:
+                line["chosen"] = True
                 return
 
 

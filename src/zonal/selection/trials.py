@@ -6,11 +6,13 @@ come from all rows that may be known then: all others, or with a splitter its tr
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
@@ -24,11 +26,12 @@ from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block, sample_rows
+from ..rows.threads import ordered_map
 
 __all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"]
 
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
-JUDGED_ROWS, ROWS_A_COLUMN = 10_000, 8
+JUDGED_ROWS, ROWS_A_COLUMN = 5_000, 8
 # Without features they find nothing but the mean and the scale.
 MEAN_ROWS = 4_000
 # A climb starts from at least so much noise.
@@ -144,6 +147,7 @@ class Trials:
         self.plain = rows
         self.splits, self.n_neighbors = splits, n_neighbors
         self.n_far = 0
+        self.deadline = Deadline()
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
         self._mapped: dict[int, Trials] = {}
@@ -171,25 +175,33 @@ class Trials:
             nu = (like.kernel.nu,)
             candidates = find_candidates(locations, noise, smoothness=nu, starts=(begin,))
         else:
-            candidates = find_candidates(locations, noise)
+            candidates = find_candidates(locations, noise, deadline=self.deadline)
         best = self._best(candidates)
-        if kernel is None:
-            assert best.found is not None
-            polished = polish(locations, best.found, noise)
-            best = min(best, Trial(self.losses(polished), 0.0, polished), key=_error)
         sizes = [size for size in FEWER_ROWS if 2 * size <= len(locations)]
-        if gaps and kernel is None and like is None and sizes:
+        wider = gaps and kernel is None and like is None and sizes
+        if wider and self.deadline.allows("a local part of longer range"):
             sparse = [find_parameters(locations.head(size), None, noise) for size in sizes]
             other = self._best(sparse)
             best = other if preferred(best, other) else best
         return replace(best, seconds=time.perf_counter() - start)
 
+    def polished(self, trial: Trial, noise: float | None = None) -> Trial:
+        """Climb a little further with more rows, and stay there if that is better."""
+        assert trial.found is not None
+        start = time.perf_counter()
+        found = polish(self.locations(0), trial.found, noise)
+        seconds = trial.seconds + time.perf_counter() - start
+        other = Trial(self.losses(found), seconds, found)
+        return min(replace(trial, seconds=seconds), other, key=_error)
+
     def _best(self, candidates: list[Found]) -> Trial:
         """Try parameters of a local part alone; of many splits the first tells which to try."""
         if len(self.splits) > 1 and len(candidates) > 1:
-            first = [float(self.losses(found, n_splits=1).mean()) for found in candidates]
-            candidates = [candidates[int(np.argmin(first))]]
-        return min((Trial(self.losses(found), 0.0, found) for found in candidates), key=_error)
+            first = ordered_map(partial(self.losses, n_splits=1), candidates)
+            candidates = [candidates[int(np.argmin([losses.mean() for losses in first]))]]
+        timely = self.deadline.while_time(candidates, "all kernels of a local part")
+        trials = zip(ordered_map(self.losses, timely), candidates, strict=False)
+        return min((Trial(losses, 0.0, found) for losses, found in trials), key=_error)
 
     def beside(self, features: Features, n_columns: int, start: Found) -> Trial:
         """Try features and the local part together."""
@@ -224,6 +236,7 @@ class Trials:
             other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
             other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
             other.n_far = self.n_far
+            other.deadline = self.deadline
             other.plain = self.rows
             self._mapped[id(metric)] = other
         return self._mapped[id(metric)]

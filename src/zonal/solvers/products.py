@@ -9,14 +9,13 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..features.space import Scratch
 from ..kernels import Kernel
-from ..rows.threads import ordered_map
+from ..rows.threads import ordered_map, thread_count
 from .tiles import KernelTiles
 
 __all__ = ["KernelProduct"]
@@ -120,7 +119,7 @@ class KernelProduct:
         self, work: Callable[..., None], tiles: list[Any], n_rows: int, width: int
     ) -> FloatArray:
         """Add up what tiles give; each thread has a sum of its own, over every n-th tile."""
-        n_threads = numba.get_num_threads()
+        n_threads = thread_count()
 
         def share(first: int) -> FloatArray:
             out, scratch = np.zeros((n_rows, width)), Scratch()

@@ -165,6 +165,7 @@ def test_float32(dim):
     np.testing.assert_allclose(single, double, atol=3e-5)
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix])
 def test_sparse_equals_dense(container):
     dense = sp.random_array((80, 50), density=0.1, rng=np.random.default_rng(0)).toarray()

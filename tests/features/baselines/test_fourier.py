@@ -328,6 +328,7 @@ def test_sparse_is_never_filled():
     assert peak < 300e6
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize("features", MAPS, ids=repr)
 def test_blocks_threads_and_parameters_set_later_do_not_matter(features, monkeypatch):
     X, _ = points(3000, 5)

@@ -457,6 +457,7 @@ def test_learners_take_them():
     assert model.fit(X, y, sample_weight=np.ones(300)).score(X, y) > 0.95
 
 
+@pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize("sampling", SAMPLING)
 def test_seeds_threads_and_blocks(sampling, monkeypatch):
     data = np.random.default_rng(2).standard_normal((3000, 3))

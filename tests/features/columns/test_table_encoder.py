@@ -150,6 +150,62 @@ def test_training_means_by_brute_force(table, target):
     assert rows[place] == pytest.approx(expected)
 
 
+@pytest.fixture(scope="module")
+def long_table():
+    """Rows of which no sample of 10,000 has all levels, with means of the target by level."""
+    rng = np.random.default_rng(5)
+    n_rows = 24_000
+    town = rng.integers(0, 3_000, n_rows)  # eight rows each: all are levels, but not of a sample
+    frame = pd.DataFrame({"town": [f"t{j}" for j in town], "kind": rng.choice(["a", "b"], n_rows)})
+    return frame, np.sin(town) + rng.standard_normal(n_rows)
+
+
+class Blocks:
+    """Blocks of rows with targets, which can be walked over again."""
+
+    def __init__(self, frame, y, size=7_000):
+        cuts = range(0, len(frame), size)
+        self.blocks = [(frame.iloc[a : a + size], y[a : a + size]) for a in cuts]
+
+    def __iter__(self):
+        return iter(self.blocks)
+
+
+@pytest.mark.parametrize("dask", [False, True])
+def test_levels_of_a_stream_are_those_of_all_rows(long_table, dask):
+    """The same parts from blocks as from the whole table, but for the centre of the targets."""
+    frame, y = long_table
+    whole = zonal.TableEncoder().fit(frame, y)
+    if dask:
+        dd = pytest.importorskip("dask.dataframe")
+        rows, targets = (dd.from_pandas(p, chunksize=7_000) for p in (frame, pd.Series(y)))
+        found = zonal.TableEncoder().fit(rows, targets)
+    else:
+        found = zonal.TableEncoder().fit(Blocks(frame, y))
+    part, expected = found._parts["town"], whole._parts["town"]
+    assert part.levels.levels.tolist() == expected.levels.levels.tolist()
+    np.testing.assert_array_equal(part.weights, expected.weights)
+    one, other = found.transform(frame), whole.transform(frame)
+    assert np.corrcoef(one[:, 0], other[:, 0])[0, 1] > 0.9999
+    np.testing.assert_allclose(one[:, 1], other[:, 1])
+
+
+def test_an_iterator_learns_words_from_its_first_rows(long_table):
+    frame, y = long_table
+    found = zonal.TableEncoder().fit(iter([(frame, y)]))
+    assert len(found._parts["town"].levels.levels) < frame["town"].nunique() / 2
+
+
+def test_a_learner_of_a_stream_knows_all_levels(long_table):
+    frame, y = long_table
+    features = zonal.FourierFeatures(zonal.Gaussian(1.0), 32, random_state=0)
+    model = zonal.KernelRidge(features, local=None, encoder=zonal.TableEncoder())
+    model.fit(Blocks(frame, y))
+    assert model.encoder_._parts["town"].weights.sum() == len(frame)
+    # Eight rows tell much of a level's mean: noise of variance 1, signal of 1/2.
+    assert model.score(frame, y) > 0.2
+
+
 def test_circles_of_dates():
     days = pd.date_range("2012-01-01", periods=1000, freq="12h")
     rows, _ = encoded(pd.DataFrame({"t": days}))

@@ -82,6 +82,7 @@ def fill(
             show_default=False,
         ),
     ] = None,
+    time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -117,6 +118,7 @@ def fill(
                 cv=folds or 2,
                 local=None if local is LocalPart.NONE else "auto",
                 budget=budget,
+                time_limit=time_limit,
                 random_state=seed,
             )
             with screen.stage("Fitting"):

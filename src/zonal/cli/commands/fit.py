@@ -90,6 +90,7 @@ def fit(
         ),
     ] = 0.1,
     cv: opt.Cv = None,
+    time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -174,6 +175,7 @@ def fit(
             regularisation,
             local=None if local is LocalPart.NONE else "auto",
             budget=budget,
+            time_limit=time_limit,
             random_state=seed,
         )
         if balanced:

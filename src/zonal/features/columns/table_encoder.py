@@ -15,14 +15,14 @@ from sklearn.utils.validation import (
 from ..._suggestions import near
 from ..._typing import Array
 from ..._validation import check_choice, check_count
-from ...rows import row_hash
-from ...rows.dispatch import blockwise, sample_of
+from ...rows import Source, source_of
+from ...rows.dispatch import blockwise
 from ...rows.kinds import is_many
-from .metric.targets import standard_targets
+from .metric.targets import StandardTargets
 from .table.building import Builder, encode_parts, find_place
 from .table.cells import Cells, columns_of, is_frame
+from .table.counting import folds_of, sum_words
 from .table.reader import CellError, Reader
-from .table.words import FOLDS
 
 __all__ = ["TableEncoder"]
 
@@ -111,14 +111,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.task = task
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, row_numbers: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        row_numbers: Any = None,
+        source: Source | None = None,
     ) -> Self:
         """Learn how columns are read and encoded.
 
         Parameters
         ----------
         X : frame (pandas, polars, pyarrow) or array-like of shape (n_samples, n_features)
-            The table; or blocks of it, of which a sample of 10,000 rows is learnt from.
+            The table; or blocks of it, of which a sample of 10,000 rows is learnt from, and words
+            from all of them in one more pass (but for an iterator, which has only one).
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Targets or labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -126,14 +133,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         row_numbers : array-like of int, of shape (n_samples,), optional
             Where these rows are a sample: their numbers among all rows, by which
             `transform_training` knows them again.
+        source : Source, optional
+            Where these rows are a sample: all rows, for the words.
 
         Returns
         -------
         self
         """
         if is_many(X):
-            X, y, sample_weight = sample_of(X, y, sample_weight)
-        self._learn(self._cells(X, reset=True), y, sample_weight, row_numbers)
+            source = source_of(X, y, sample_weight)
+            row_numbers, X, y, sample_weight = source.survey().sample
+        self._learn(self._cells(X, reset=True), y, sample_weight, row_numbers, source)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -240,7 +250,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("Complex data not supported: the table must hold real numbers.")
         return columns_of(rows)
 
-    def _learn(self, cells: dict[str, Cells], y: Any, sample_weight: Any, row_numbers: Any) -> None:
+    def _learn(
+        self,
+        cells: dict[str, Cells],
+        y: Any,
+        sample_weight: Any,
+        row_numbers: Any,
+        source: Source | None,
+    ) -> None:
         self._check_parameters(list(cells))
         empty = np.empty((_n_rows(cells), 0))
         weights = _check_sample_weight(
@@ -248,10 +265,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         )
         if not weights.any():
             raise ValueError("All sample weights are zero: at least one row must count.")
-        targets = None
+        standard = targets = None
         if y is not None:
             check_consistent_length(empty, y)
-            targets = standard_targets(y, weights, self.task)
+            standard = StandardTargets.of(y, weights, self.task)
+            targets = standard(y)
         self._readers, values = self._read(cells)
         named = hasattr(self, "feature_names_in_")
         self._place = find_place(values, self.latitude, self.longitude, named)
@@ -263,6 +281,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self._place,
             self.numbers,
             int(self.max_levels),
+            {} if source is None else sum_words(source, self._readers, standard),
             dict.fromkeys(self.ignore, "as asked for"),
         )
         self._parts = builder.parts()
@@ -345,6 +364,5 @@ def _n_rows(cells: dict[str, Cells]) -> int:
 
 
 def _folds(cells: dict[str, Cells], row_numbers: Any) -> Array:
-    """Return the folds of rows for means of targets, by a hash of their numbers."""
-    numbers = np.arange(_n_rows(cells)) if row_numbers is None else row_numbers
-    return (row_hash(numbers) % np.uint64(FOLDS)).astype(np.intp)
+    """Return the folds of rows, by default numbered from zero on."""
+    return folds_of(np.arange(_n_rows(cells)) if row_numbers is None else row_numbers)

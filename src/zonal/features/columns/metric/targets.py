@@ -1,5 +1,6 @@
 """Targets of a metric on a common scale: numbers, or the indicators of classes."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ...._typing import Array, FloatArray
 
-__all__ = ["standard_targets"]
+__all__ = ["StandardTargets", "standard_targets"]
 
 # Whole numbers with more values than this are quantities, not codes of classes.
 MAX_CLASSES = 30
@@ -27,23 +28,57 @@ def standard_targets(y: Any, weights: FloatArray, task: str) -> FloatArray:
     task : {"auto", "regression", "classification"}
         What y holds.
     """
-    classes = _has_classes(np.asarray(y), task)
-    if classes:
-        labels = column_or_1d(y)
-        targets = (labels[:, None] == np.unique(labels[weights > 0])).astype(np.float64)
-    else:
-        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        targets = values.reshape(len(values), -1)
+    return StandardTargets.of(y, weights, task)(y)
+
+
+@dataclass(frozen=True)
+class StandardTargets:
+    """What brings targets to mean zero and a variance of one in all.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        Labels whose indicators are the targets; None for numbers.
+    peak, center, unit : ndarrays of shape (t,)
+        Targets become (y / peak - center) / unit.
+    """
+
+    classes: Array | None
+    peak: FloatArray
+    center: FloatArray
+    unit: FloatArray
+
+    @classmethod
+    def of(cls, y: Any, weights: FloatArray, task: str) -> "StandardTargets":
+        """Learn from targets with weights; see `standard_targets`."""
+        classes = None
+        if _has_classes(np.asarray(y), task):
+            classes = np.unique(column_or_1d(y)[weights > 0])
+        raw = _columns(y, classes)
         # Squares of what is left do not overflow.
-        targets = targets / _nonzero(np.abs(targets).max(axis=0))
-    share = weights / weights.sum()
-    targets = targets - share @ targets
-    variance = share @ targets**2
-    variance[variance < np.finfo(float).eps ** 1.5] = 0.0  # rounding of a constant
-    targets[:, variance == 0] = 0.0
-    # Indicators share a unit; the units of targets do not matter.
-    whole = variance.sum() if classes else variance * np.count_nonzero(variance)
-    return np.asarray(targets / np.sqrt(_nonzero(whole)))
+        peak = np.ones(raw.shape[1]) if classes is not None else _nonzero(np.abs(raw).max(axis=0))
+        raw = raw / peak
+        share = weights / weights.sum()
+        center = share @ raw
+        variance = share @ (raw - center) ** 2
+        constant = variance < np.finfo(float).eps ** 1.5  # rounding
+        variance[constant] = 0.0
+        # Indicators share a unit; the units of targets do not matter.
+        count = np.count_nonzero(variance)
+        whole = variance * count if classes is None else np.full(len(variance), variance.sum())
+        return cls(classes, peak, center, np.where(constant, np.inf, np.sqrt(_nonzero(whole))))
+
+    def __call__(self, y: Any) -> FloatArray:
+        """Return standard targets: [n, t]."""
+        return np.asarray((_columns(y, self.classes) / self.peak - self.center) / self.unit)
+
+
+def _columns(y: Any, classes: Array | None) -> FloatArray:
+    """Return numbers, or indicators of classes: [n, t]."""
+    if classes is not None:
+        return np.asarray(column_or_1d(y)[:, None] == classes, dtype=np.float64)
+    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    return np.asarray(values.reshape(len(values), -1))
 
 
 def _has_classes(y: Array, task: str) -> bool:

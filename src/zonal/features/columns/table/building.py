@@ -14,7 +14,7 @@ from ..sphere_encoder import DEGREES, named_like
 from .filling import GapRegressions
 from .numbers import DatePart, NumberPart, PlacePart
 from .pilot import best_encoding
-from .words import MeanPart, SimplexPart, WordLevels
+from .words import MeanPart, SimplexPart, WordLevels, WordSums
 
 __all__ = ["Builder", "encode_parts", "find_place"]
 
@@ -43,6 +43,8 @@ class Builder:
         The columns of latitude and longitude, or none.
     numbers : {"auto", "plain", "normal"}
     max_levels : int
+    word_sums : dict of str to WordSums
+        Of columns of words whose sums over more rows than these are known.
     notes : dict of str to str
         What is worth telling of columns.
     """
@@ -54,6 +56,7 @@ class Builder:
     place: list[str]
     numbers: str
     max_levels: int
+    word_sums: dict[str, WordSums] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
     def parts(self) -> dict[str, Any]:
@@ -105,19 +108,21 @@ class Builder:
         return NumberPart.of(name, values, weights, mapped)
 
     def _word_part(self, name: str) -> Any:
-        words, weights = self.values[name], self.weights
-        least = {"rare": 1} if len(words) < FEW_ROWS else {}
-        levels = WordLevels.of(name, words, weights, **least)
-        n_different = len(set(words))
-        if np.count_nonzero(levels.shares) < 2 or (least and n_different == len(words)):
+        words = self.word_sums.get(name)
+        if words is None:
+            words = WordSums.of(self.values[name], self.targets, self.weights, self.folds)
+        least = {"rare": 1} if words.n_rows < FEW_ROWS else {}
+        levels = WordLevels.of(name, words, **least)
+        n_different = len(words.words)
+        if np.count_nonzero(levels.shares) < 2 or (least and n_different == words.n_rows):
             identifier = f"an identifier: {n_different:,} different words"
-            self.notes[name] = identifier if n_different > 1 else f"always {words[0]!r}"
+            self.notes[name] = identifier if n_different > 1 else f"always {words.words[0]!r}"
             return None
         if len(levels.levels) <= self.max_levels:
             return SimplexPart(levels)
         if self.targets is None:
             return SimplexPart(levels.commonest(self.max_levels))
-        return MeanPart.of(levels, words, self.targets, weights, self.folds)
+        return MeanPart.of(levels, words)
 
     def _mapped(self, sample: Array) -> set[str]:
         """Return the columns of numbers that become normal scores."""

@@ -10,7 +10,6 @@ has the mean over the other folds. scikit-learn's `TargetEncoder` draws its fold
 needs all rows at once; these sums can be added up over blocks, and do not depend on them.
 """
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,14 +17,83 @@ import numpy as np
 from ...._typing import Array, FloatArray
 from .numbers import edge_factor
 
-__all__ = ["FOLDS", "MeanPart", "SimplexPart", "WordLevels"]
+__all__ = ["FOLDS", "MeanPart", "SimplexPart", "WordLevels", "WordSums"]
 
 #: Folds of training rows for means of targets.
 FOLDS = 5
 # A level with fewer rows than this shares one with the other rare ones.
 RARE = 5
+# Words of a column that are summed at most; of more, the commonest so far.
+MOST_WORDS = 100_000
+# Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
+# model that is chosen with them must not.
+DECIMALS = 12
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
+
+
+@dataclass(frozen=True)
+class WordSums:
+    """Sums over the rows of each word of a column, which add up over blocks of rows.
+
+    Attributes
+    ----------
+    words : ndarray of str, of shape (k,)
+        Sorted; a gap is a word too.
+    weights : ndarray of shape (FOLDS, k)
+        Sums of the weights of each word in each fold.
+    sums : ndarray of shape (FOLDS, k, t)
+        Sums of weights times centred targets; t = 0 without targets.
+    squares : ndarray of shape (t,)
+        The sum of weights times squared targets over all rows.
+    n_rows : int
+    """
+
+    words: Array
+    weights: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+    n_rows: int
+
+    @classmethod
+    def of(
+        cls, words: Array, targets: FloatArray | None, weights: FloatArray, folds: Array
+    ) -> "WordSums":
+        """Sum over words (None for a gap) and centred targets [n, t]."""
+        named = np.array([MISSING if word is None else word for word in words], dtype=object)
+        known, codes = np.unique(named, return_inverse=True)
+        if targets is None:
+            targets = np.empty((len(words), 0))
+        shape, place = (FOLDS, len(known)), folds * len(known) + codes
+        columns = [weights, *(weights * column for column in targets.T)]
+        size = FOLDS * len(known)
+        totals = [np.bincount(place, one, minlength=size).reshape(shape) for one in columns]
+        parts = np.stack(totals, axis=2).astype(np.float64)
+        squares = np.asarray(weights @ targets**2)
+        return cls(known, parts[:, :, 0], parts[:, :, 1:], squares, len(words))
+
+    def __add__(self, other: "WordSums") -> "WordSums":
+        """Sum over the rows of both."""
+        words = np.union1d(self.words, other.words)
+        weights = np.zeros((FOLDS, len(words)))
+        sums = np.zeros((FOLDS, len(words), self.sums.shape[2]))
+        for part in (self, other):
+            place = np.searchsorted(words, part.words)
+            weights[:, place] += part.weights
+            sums[:, place] += part.sums
+        squares, n_rows = self.squares + other.squares, self.n_rows + other.n_rows
+        commonest = np.argsort(-weights.sum(axis=0), kind="stable")[:MOST_WORDS]
+        kept = np.sort(commonest)
+        return WordSums(words[kept], weights[:, kept], sums[:, kept], squares, n_rows)
+
+    def of_levels(self, levels: "WordLevels") -> tuple[FloatArray, FloatArray]:
+        """Return the weights and sums of levels: [FOLDS, n_codes] and [FOLDS, n_codes, t]."""
+        codes = levels.codes(self.words)
+        weights = np.zeros((levels.n_codes, FOLDS))
+        sums = np.zeros((levels.n_codes, FOLDS, self.sums.shape[2]))
+        np.add.at(weights, codes, self.weights.T)
+        np.add.at(sums, codes, self.sums.swapaxes(0, 1))
+        return weights.T, sums.swapaxes(0, 1)
 
 
 @dataclass(frozen=True)
@@ -46,15 +114,14 @@ class WordLevels:
     shares: FloatArray
 
     @classmethod
-    def of(cls, name: str, words: Array, weights: FloatArray, rare: int = RARE) -> "WordLevels":
-        """Find the levels of a column of words, None for a gap."""
-        counts: Counter[str] = Counter()
-        for word, weight in zip(words, weights.tolist(), strict=True):
-            counts[MISSING if word is None else word] += weight
-        frequent = sorted(level for level, count in counts.items() if count >= rare)
-        found = cls(name, np.array(frequent or [MISSING], dtype=str), np.empty(0))
-        shares = np.bincount(found.codes(words), weights, minlength=found.n_codes)
-        return replace(found, shares=shares / weights.sum())
+    def of(cls, name: str, sums: WordSums, rare: int = RARE) -> "WordLevels":
+        """Find the levels of a column of words."""
+        counts = sums.weights.sum(axis=0)
+        frequent = sums.words[counts >= rare].astype(str)
+        levels = frequent if len(frequent) else np.array([MISSING])
+        found = cls(name, levels, np.empty(0))
+        shares = sums.of_levels(found)[0].sum(axis=0)
+        return replace(found, shares=shares / counts.sum())
 
     def commonest(self, n_levels: int) -> "WordLevels":
         """Return the commonest levels alone."""
@@ -140,26 +207,14 @@ class MeanPart:
     scale: FloatArray
 
     @classmethod
-    def of(
-        cls,
-        levels: WordLevels,
-        words: Array,
-        targets: FloatArray,
-        weights: FloatArray,
-        folds: Array,
-    ) -> "MeanPart":
-        """Fit to words and centred targets [n, t], with weights and folds of the rows."""
-        codes = levels.codes(words)
-        shape = (FOLDS, levels.n_codes)
-        place = folds * levels.n_codes + codes
-        size = FOLDS * levels.n_codes
-        totals = np.bincount(place, weights, minlength=size).reshape(shape).astype(np.float64)
-        columns = [np.bincount(place, weights * y, minlength=size) for y in targets.T]
-        sums = np.stack(columns, axis=1).reshape(*shape, -1).astype(np.float64)
-        shrink = _shrinkage(totals.sum(axis=0), sums.sum(axis=0), targets, weights, codes)
-        part = cls(levels, totals, sums, shrink, np.ones(targets.shape[1]))
-        share = weights / weights.sum()
-        means = part.encode(words)
+    def of(cls, levels: WordLevels, words: WordSums) -> "MeanPart":
+        """Fit to the sums over words."""
+        weights, sums = words.of_levels(levels)
+        totals = weights.sum(axis=0)
+        shrink = _shrinkage(totals, sums.sum(axis=0), words.squares)
+        part = cls(levels, weights, sums, shrink, np.ones(sums.shape[2]))
+        share = totals / totals.sum()
+        means = part._means()
         deviation = np.sqrt(share @ (means - share @ means) ** 2)
         return replace(part, scale=np.where(deviation > 0, deviation, 1.0))
 
@@ -176,27 +231,29 @@ class MeanPart:
 
     def encode(self, words: Array, folds: Array | None = None) -> FloatArray:
         """Return the means of the levels, for training rows of given folds without their own."""
-        totals, sums = self.weights.sum(axis=0), self.sums.sum(axis=0)
-        table = sums / (totals[:, None] + self.shrink)  # [n_codes, t]
         codes = self.levels.codes(words)
         if folds is None:
-            return np.asarray(table[codes] / self.scale)
-        others = sums - self.sums
-        without = others / ((totals - self.weights)[:, :, None] + self.shrink)
-        return np.asarray(without[folds, codes] / self.scale)
+            return np.round(self._means()[codes] / self.scale, DECIMALS)
+        others = self.sums.sum(axis=0) - self.sums
+        totals = self.weights.sum(axis=0) - self.weights
+        without = others / (totals[:, :, None] + self.shrink)
+        return np.round(without[folds, codes] / self.scale, DECIMALS)
+
+    def _means(self) -> FloatArray:
+        """Return the shrunken mean of each level: [n_codes, t]."""
+        totals = self.weights.sum(axis=0)
+        return np.asarray(self.sums.sum(axis=0) / (totals[:, None] + self.shrink))
 
 
-def _shrinkage(
-    totals: FloatArray, sums: FloatArray, targets: FloatArray, weights: FloatArray, codes: Array
-) -> FloatArray:
+def _shrinkage(totals: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
     """Return the ratio of the variances within and between levels, by the method of moments."""
-    means = sums / np.where(totals > 0, totals, 1.0)[:, None]
     known = totals > 0
-    n_levels, whole = int(known.sum()), float(weights.sum())
-    within = weights @ (targets - means[codes]) ** 2 / max(whole - n_levels, 1.0)
+    totals, n_levels, whole = totals[known], int(known.sum()), float(totals.sum())
+    explained = (sums[known] ** 2 / totals[:, None]).sum(axis=0)  # Σ n_k mean_k²
+    within = np.maximum(squares - explained, 0.0) / max(whole - n_levels, 1.0)
     # E Σ n_k mean_k² = (k - 1) σ² + (n - Σ n_k² / n) τ² for centred targets.
-    spread = totals[known] @ means[known] ** 2 - (n_levels - 1) * within
+    spread = explained - (n_levels - 1) * within
     between = np.maximum(spread / max(whole - float(totals @ totals) / whole, 1.0), 0.0)
-    variance = np.maximum(weights @ targets**2 / whole, np.finfo(float).tiny)
+    variance = np.maximum(squares / whole, np.finfo(float).tiny)
     # At least a ten-thousandth of the variance is between levels, so that m stays finite.
     return np.asarray(np.maximum(within, 1e-6 * variance) / np.maximum(between, 1e-4 * variance))
