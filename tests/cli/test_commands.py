@@ -112,7 +112,7 @@ def test_cluster_separates_rings(tmp_path):
 
 
 def test_compare(folder):
-    widths = ("--budget", 32, "--budget", 128)
+    widths = ("--budget", 32, "--budget", 128, "--bandwidth", "median")
     result = as_json(
         "compare", "t.npz", "--target", "y", *widths, "--plot", "p.png", "--report", "cmp.html",
         cwd=folder,
