@@ -20,7 +20,7 @@ CHECKS = {
     "none": BASE
     + """
 import subprocess, sys
-for call in (lambda: zonal.save(model, "m.zonal"), lambda: zonal.grid.draw(None)):
+for call in (lambda: zonal.save(model, "m.zonal"), lambda: zonal.predict_grid(model, resolution=30)):
     try:
         call()
     except ImportError as error:
