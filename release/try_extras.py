@@ -20,7 +20,8 @@ CHECKS = {
     "none": BASE
     + """
 import subprocess, sys
-for call in (lambda: zonal.save(model, "m.zonal"), lambda: zonal.predict_grid(model, resolution=30)):
+calls = [lambda: zonal.save(model, "m.zonal"), lambda: zonal.predict_grid(model, resolution=30)]
+for call in calls:
     try:
         call()
     except ImportError as error:
