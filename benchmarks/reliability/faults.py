@@ -51,7 +51,7 @@ def command(*words: Any) -> Callable[[], None]:
 
 
 def fit_command(*outputs: Any) -> Callable[[], None]:
-    options = ("--features", "gegenbauer", "--bandwidth", 2, "--components", 256)
+    options = ("--features", "gegenbauer", "--bandwidth", 2, "--budget", 256)
     return command("fit", "t.parquet", "--target", "y", *options, *outputs, "--force")
 
 
@@ -228,8 +228,10 @@ def not_permitted(rng: Any, folder: Path, seconds: float) -> list[str]:
     ended = strike(fork(as_nobody, folder), folder, None)
     for place in places.values():
         place.chmod(0o777)
+    if ended.code == 2 and "is not readable" in ended.said:  # before the command begins
+        return whole(folder) + left_behind(folder)
     problems = said_in_words(ended) + whole(folder) + left_behind(folder)
-    return problems if ended.code == 1 else [*problems, "it was not refused"]
+    return problems if ended.code else [*problems, "it was not refused"]
 
 
 def copied(template: Path, folder: Path) -> Path:
