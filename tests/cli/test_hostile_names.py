@@ -11,7 +11,10 @@ from .console import as_json
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
 TEX = r"a $\frac{1}{ b$"
-PLAIN = "head title style body main header h1 h2 p b span thead tbody tr ul li figure figcaption details summary"
+PLAIN = (
+    "head title style body main header h1 h2 p b span thead tbody tr ul li figure figcaption "
+    "details summary"
+)
 ALLOWED = {
     "html": {"lang"},
     "meta": {"charset", "name", "content", "http-equiv"},
