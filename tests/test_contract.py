@@ -55,10 +55,11 @@ SIGNATURES = {
     "GeneralizedZonalKernel.expand": "(self, dim, max_degree=None, n_radial=None, "
     "radial_basis='taylor', radii=None, tol=1e-06)",
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
-    "local='auto', encoder='auto', target='auto', budget=1024, random_state=None, verbose=False)",
+    "local='auto', encoder='auto', target='auto', budget=1024, metric=True, "
+    "time_limit=None, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
     "fit_intercept=True, local='auto', encoder='auto', class_weight=None, budget=1024, "
-    "random_state=None, verbose=False)",
+    "metric=True, time_limit=None, random_state=None, verbose=False)",
     "KernelKMeans": "(features='auto', n_clusters=8, *, n_init='auto', max_iter=300, tol=0.0001, "
     "budget=1024, random_state=None, verbose=False)",
     "KernelPCA": "(features='auto', n_components=2, *, budget=1024, random_state=None, "
@@ -66,7 +67,7 @@ SIGNATURES = {
     "KernelCCA": "(features='auto', n_components=2, alpha=0.001, *, budget=1024, "
     "random_state=None, verbose=False)",
     "GaussianProcess": "(features='auto', noise='evidence', *, local='auto', budget=1024, "
-    "random_state=None, verbose=False)",
+    "metric=True, time_limit=None, random_state=None, verbose=False)",
     "KernelRidge.predict": "(self, X, return_std=False)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', random_state=None, "
     "verbose=False)",

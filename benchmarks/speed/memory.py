@@ -1,11 +1,13 @@
 """Growth of time with the number of rows, and peak memory.
 
-float32, points on the sphere, D = 1,024, degree 20. Run: python -m benchmarks.speed.memory
+float32, points on the sphere, D = 1,024, degree 20. Writes results/memory.md.
+Run: python -m benchmarks.speed.memory
 """
 
 import time
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,18 @@ import zonal
 from ..measure import peak_memory, table, verdict
 from .data import DEGREE, WIDTH, N, gegenbauer, points, target
 
+RESULTS = Path(__file__).parents[1] / "results"
 SIZES = (125_000, 250_000, 500_000, 1_000_000)
+LOCAL = zonal.NeighborKriging(zonal.Matern(1.5, 0.1), noise=0.01)
+# Megabytes beyond the rows.
+STEPS = {
+    "fit": 300,
+    "predict": 300,
+    "transform": None,
+    "fit, local part": None,
+    "predict, local part": None,
+    "choice and fit": None,
+}
 
 
 def transform_memory() -> str:
@@ -66,9 +79,61 @@ def measure_fit(n: int) -> tuple[float, int]:
     return duration, extra
 
 
+def steps() -> str:
+    """Bytes that each step takes beyond the rows and its result, at a million rows."""
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        measured = pool.map(measure_step, STEPS, chunksize=1)
+    rows = [
+        (name, f"{extra / 1e6:.0f} MB", "" if goal is None else f"≤ {goal} MB", met(extra, goal))
+        for (name, goal), extra in zip(STEPS.items(), measured, strict=True)
+    ]
+    return table(rows, ("what, n = 1,000,000", "peak memory beyond the rows", "goal", "met"))
+
+
+def met(extra: float, goal: int | None) -> str:
+    """Whether a goal in megabytes is met."""
+    return "" if goal is None else ("yes" if extra <= 1e6 * goal else "no")
+
+
+def measure_step(name: str) -> int:
+    """Bytes that one step adds at its peak, without its result where that is as long as X."""
+    n = SIZES[-1]
+    X = points(3, n)
+    y = target(X)
+    features = zonal.KernelRidge(gegenbauer(), 1.0)
+    local = zonal.KernelRidge(features=None, local=LOCAL)
+    chosen = zonal.KernelRidge(random_state=0)
+    few = slice(0, 2000)
+    for model in (features, local, chosen):
+        model.fit(X[few], y[few]).predict(X[few])  # compiles
+    fitted = {"predict": features, "predict, local part": local}
+    if name in fitted:
+        model = fitted[name].fit(X, y)
+        return peak_memory(partial(model.predict, X)) - y.nbytes
+    if name == "transform":
+        map_ = gegenbauer().fit(X)
+        out = np.empty((n // 4, WIDTH), np.float32)
+        out.fill(0)
+        return peak_memory(partial(map_.transform_into, X[: n // 4], out))
+    models = {"fit": features, "fit, local part": local, "choice and fit": chosen}
+    return peak_memory(partial(models[name].fit, X, y))
+
+
 def main() -> None:
-    print(f"float32, d = 3, D = {WIDTH:,}, degree {DEGREE}, alpha = 1\n")
-    print(transform_memory(), fit_growth(), sep="\n\n")
+    parts = [transform_memory(), fit_growth(), steps()]
+    (RESULTS / "memory.md").write_text(
+        "\n\n".join(
+            [
+                "# Memory",
+                f"`python -m benchmarks.speed.memory`: float32, d = 3, D = {WIDTH:,}, degree "
+                f"{DEGREE}, alpha = 1. Each step has a process of its own; a local part has a "
+                "given kernel, and a model with one keeps its rows and a tree over them.",
+                *parts,
+            ]
+        )
+        + "\n"
+    )
+    print(*parts, sep="\n\n")
 
 
 if __name__ == "__main__":

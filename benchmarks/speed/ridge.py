@@ -89,7 +89,7 @@ def ridge(limits: Limits) -> Iterator[Line]:
         "the eigenvectors of each fold, half of them at the speed of memory",
     )
     for what, mine, goal, ideal in (
-        ("alpha = 1", full, 1.25, wide),
+        ("alpha = 1", full, 1.1, wide),
         (f'alpha = "cv", {FOLDS} folds', full_searched, 2.0, wide + path),
     ):
         yield Line(
@@ -113,7 +113,7 @@ def ridge(limits: Limits) -> Iterator[Line]:
         "RBFSampler + Ridge",
         mine,
         theirs,
-        0.4,
+        0.2,
         ideal,
         bound,
         f"alone, the form takes {1e3 * making:.0f} ms and the harmonics {1e3 * harmonics:.0f}, "

@@ -16,6 +16,16 @@ import time
 import sklearn
 start = time.perf_counter()
 import zonal
+zonal.KernelRidge
+print(time.perf_counter() - start)
+"""
+HELP = """
+import contextlib, io, sys, time
+start = time.perf_counter()
+import zonal_command
+sys.argv = ["zonal", "--help"]
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    zonal_command.main()
 print(time.perf_counter() - start)
 """
 FIRST_CALL = """
@@ -32,14 +42,21 @@ print(time.perf_counter() - start)
 
 def startup() -> Iterator[Line]:
     """Seconds of `import zonal` after scikit-learn's, and of the first `transform`."""
-    imports, cold, warm = [], [], []
+    imports, helps, cold, warm = [], [], [], []
     for _ in range(7):
         imports.append(_run(IMPORT))
+        helps.append(_run(HELP))
         with tempfile.TemporaryDirectory() as cache:
             cold.append(_run(FIRST_CALL, cache))
             warm.append(_run(FIRST_CALL, cache))
     for what, times, goal, rest in (
-        ("import zonal, after scikit-learn", imports, 1.0, "Numba's import"),
+        (
+            "import zonal and KernelRidge, after scikit-learn",
+            imports,
+            0.25,
+            "what scikit-learn has not loaded",
+        ),
+        ("zonal --help", helps, 0.5, "typer and rich"),
         ("first transform, nothing compiled", cold, 3.0, "the compiler"),
         (
             "first transform, compiled before",

@@ -4,11 +4,8 @@ import _thread
 import os
 import sys
 import threading
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from .._version import __version__
 from .commands.cluster import cluster
 from .commands.compare import compare
 from .commands.demo import demo
@@ -19,6 +16,7 @@ from .commands.reproduce import reproduce
 from .commands.size import size
 from .console import Screen
 from .errors import CommandError
+from .overview import make_app
 
 __all__ = ["app", "run"]
 
@@ -26,54 +24,8 @@ __all__ = ["app", "run"]
 # and those of the system about files and memory. Anything else is a bug and shows where it is.
 EXPECTED = (CommandError, ValueError, OSError, MemoryError, ImportError)
 
-app = typer.Typer(
-    name="zonal",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-PANELS = {
-    "Models of tables": (fit, predict, cluster),
-    "Maps": (fill,),
-    "Which features, and how many": (compare, size),
-    "To see it work": (demo, reproduce),
-}
-for panel, commands in PANELS.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"zonal {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def about(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
-    """Kernel models of tables, of any number of rows.
-
-    From a CSV, Parquet, NPZ or Zarr file to a model, pictures and a report:
-
-    - `zonal fit houses.csv --target price --out houses.zonal --report houses.html`
-
-    - `zonal predict houses.zonal new.csv --out predicted.csv`
-
-    Latitude and longitude become points of the globe with `--lat COL --lon COL`. Every command that
-    has a result prints it for machines with `--json`, and explains itself with `--help`.
-
-    Outputs are written whole or not at all, and replace nothing without `--force`.
-
-    Exit codes: **0** all is well, **1** something is wrong with a file or a value, **2** the
-    command was not understood, **130** stopped by Ctrl-C. `ZONAL_TRACEBACK=1` in the environment
-    shows where an error comes from.
-    """
+COMMANDS = (fit, predict, cluster, fill, compare, size, demo, reproduce)
+app = make_app({command.__name__: command for command in COMMANDS})
 
 
 def _keep_interrupts() -> None:

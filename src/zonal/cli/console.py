@@ -73,7 +73,7 @@ class Screen:
         shown = Table(box=box.SIMPLE_HEAD, show_header=any(names), pad_edge=False)
         for number, name in enumerate(names):
             style: dict[str, Any] = {"justify": "right"} if number else {"no_wrap": True}
-            shown.add_column(name, overflow="fold", **style)
+            shown.add_column(Text(name), overflow="fold", **style)
         for row in rows:
             shown.add_row(*(Text(figure(cell)) for cell in row))
         self._out.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
-import pyarrow.csv
 import pyarrow.parquet
 
 from .._typing import Array
@@ -17,11 +16,12 @@ from ..tables.frames import frame_of
 from ..tables.survey import survey_columns
 from ..tables.values import check_complete, numbers, tidy
 from .errors import ADVICE, CommandError
+from .spreadsheet import SafeCsvWriter
 
 __all__ = ["check_table_name", "table_writer", "write_columns"]
 
 WRITERS = {
-    ".csv": pa.csv.CSVWriter,
+    ".csv": SafeCsvWriter,
     ".parquet": pa.parquet.ParquetWriter,
     ".pq": pa.parquet.ParquetWriter,
 }

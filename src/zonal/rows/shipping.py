@@ -42,7 +42,8 @@ def pickled(value: Any) -> bytes:
 
 
 def _received(content: bytes) -> Shipped:
-    return Shipped(pickle.loads(content))
+    # Whoever can send this to a worker can run any code there anyway: so Dask is made.
+    return Shipped(pickle.loads(content))  # noqa: S301
 
 
 def _rebuilt(kind: Any, state: dict[str, Any]) -> Any:

@@ -60,8 +60,13 @@ def _axes(xlabel: str, ylabel: str) -> "tuple[Figure, Any]":
     axes.spines["right"].set_visible(False)
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.set(xlabel=_words(xlabel), ylabel=_words(ylabel))
     return figure, axes
+
+
+def _words(text: str) -> str:
+    """Return text as matplotlib draws it letter by letter, though names may look like TeX."""
+    return text.replace("$", r"\$")
 
 
 def _some(*arrays: Array) -> list[Array]:
@@ -159,7 +164,7 @@ def confusion(matrix: Array, classes: Sequence[str]) -> "Figure":
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     if len(classes) <= 12:
         places = range(len(classes))
-        names = [name if len(name) <= 9 else f"{name[:8]}…" for name in classes]
+        names = [_words(name if len(name) <= 9 else f"{name[:8]}…") for name in classes]
         axes.set_xticks(places, names, rotation=45 if len(classes) > 5 else 0)
         axes.set_yticks(places, names)
         for (row, column), count in np.ndenumerate(matrix):
@@ -201,7 +206,7 @@ def dependence(values: Array, means: Array, name: str, label: str) -> "Figure":
     figure, axes = _axes(label, "")
     order = np.argsort(means)
     axes.plot(means[order], np.arange(len(means)), "o", color=BLUE)
-    axes.set_yticks(np.arange(len(means)), [str(value)[:24] for value in values[order]])
+    axes.set_yticks(np.arange(len(means)), [_words(str(value)[:24]) for value in values[order]])
     return figure
 
 
@@ -246,7 +251,7 @@ def globe(
         artist = draw_points(axes, y, x, z, **style)
     norm = style.get("norm")
     bar = figure.colorbar(
-        artist, ax=axes, label=label, orientation="horizontal", shrink=0.9, aspect=30,
+        artist, ax=axes, label=_words(label), orientation="horizontal", shrink=0.9, aspect=30,
         extend="neither" if norm is None else "both",
     )  # fmt: skip
     if norm is not None:
