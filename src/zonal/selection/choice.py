@@ -20,6 +20,7 @@ from ..features.columns.stretcher import Stretcher
 from ..kernels import Kernel
 from ..kriging.search import Found
 from ..kriging.units import column_groups
+from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import Candidate, scout_for
 from .pilot import Pilot
@@ -262,6 +263,7 @@ class _Chooser:
 
     def _alone(self, trials: Trials, metric: Any, like: Found | None = None) -> _Contender:
         """Try the local part alone."""
+        phase("finding a local part")
         trial = trials.alone(self.local.kernel, self.local.noise, self.gaps, like)
         found = _Contender(trial, metric)
         self._record(found)
