@@ -10,6 +10,7 @@ import argparse
 import collections
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -90,8 +91,13 @@ class Tally:
         }
 
 
-def fuzz(examples: int, minutes: float, first_seed: int, only: str = "") -> dict[str, Any]:
-    """Try the properties in turn, a batch of each, until there are examples enough or no time."""
+def fuzz(
+    examples: int, minutes: float, first_seed: int, only: str = ""
+) -> Iterator[dict[str, Any]]:
+    """Try the properties in turn, a batch of each, until there are examples enough or no time.
+
+    Yields the figures after each round.
+    """
     signal.signal(signal.SIGPROF, _stop)
     start = time.monotonic()
     tallies = [Tally(tried) for tried in PROPERTIES if only in tried.name]
@@ -104,13 +110,13 @@ def fuzz(examples: int, minutes: float, first_seed: int, only: str = "") -> dict
             number += 1
             if left <= BATCH:
                 break
+        yield {
+            "seed": first_seed,
+            "minutes": round((time.monotonic() - start) / 60, 1),
+            "properties": {tally.tried.name: tally.record() for tally in tallies},
+        }
         if sum(tally.cases for tally in tallies) == before:
             break  # the time is over
-    return {
-        "seed": first_seed,
-        "minutes": round((time.monotonic() - start) / 60, 1),
-        "properties": {tally.tried.name: tally.record() for tally in tallies},
-    }
 
 
 def main() -> None:
@@ -121,8 +127,9 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a part of the name of the properties to try")
     parser.add_argument("--dry", action="store_true", help="print the page, but do not keep it")
     arguments = parser.parse_args()
-    found = fuzz(arguments.examples, arguments.minutes, arguments.seed, arguments.only)
-    page.keep("fuzz", found, dry=arguments.dry)
+    rounds = fuzz(arguments.examples, arguments.minutes, arguments.seed, arguments.only)
+    for found in rounds:
+        page.keep("fuzz", found, dry=arguments.dry)
 
 
 if __name__ == "__main__":

@@ -60,9 +60,14 @@ def tally(
     }
 
 
-def torture(moments: int, seed: int, only: str) -> dict[str, Any]:
+def torture(moments: int, seed: int, only: str, dry: bool) -> None:
+    """Do everything that is asked for, and keep the figures of what is done."""
     rng = np.random.default_rng(seed)
     found: dict[str, Any] = {}
+
+    def keep() -> None:
+        page.keep("torture", {"seed": seed, "faults": found}, dry=dry)
+
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         place.chmod(0o755)
@@ -72,9 +77,10 @@ def torture(moments: int, seed: int, only: str) -> dict[str, Any]:
             if only in name:
                 print(name, flush=True)
                 found[name] = tally(fault, max(1, round(share * moments)), rng, place, lasts)
+                keep()
         if only in WORKER or only in SCHEDULER:
             _on_clusters(found, moments, rng, place, lasts, only)
-    return {"seed": seed, "faults": found}
+            keep()
 
 
 def _on_clusters(
@@ -102,8 +108,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a part of the name of what to do")
     parser.add_argument("--dry", action="store_true", help="print the page, but do not keep it")
     arguments = parser.parse_args()
-    found = torture(arguments.moments, arguments.seed, arguments.only)
-    page.keep("torture", found, dry=arguments.dry)
+    torture(arguments.moments, arguments.seed, arguments.only, arguments.dry)
 
 
 if __name__ == "__main__":
