@@ -26,7 +26,7 @@ from zonal.rows import stream as streams
 from .children import CODES, SIGNALS, Ended, fork, strike
 
 NOBODY = 65534
-N_ROWS = 20_000
+N_ROWS = 6000
 
 
 def features() -> zonal.GegenbauerFeatures:
@@ -51,7 +51,7 @@ def command(*words: Any) -> Callable[[], None]:
 
 
 def fit_command(*outputs: Any) -> Callable[[], None]:
-    options = ("--features", "gegenbauer", "--bandwidth", 2, "--budget", 256)
+    options = ("--features", "gegenbauer", "--bandwidth", 2, "--budget", 64)
     return command("fit", "t.parquet", "--target", "y", *options, *outputs, "--force")
 
 
@@ -152,7 +152,7 @@ def stream_struck(rng: Any, folder: Path, seconds: float) -> list[str]:
     def fit(checkpoint: Any, name: str) -> None:
         streams.LEARN_ROWS, FeatureSpace.block_rows = 1000, 500
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
-        batches = ((X[i : i + 100], y[i : i + 100]) for i in range(0, N_ROWS // 2, 100))
+        batches = ((X[i : i + 100], y[i : i + 100]) for i in range(0, N_ROWS, 100))
         model = zonal.KernelRidge(features(), random_state=0).fit(batches, checkpoint=checkpoint)
         np.save(folder / name, model.coef_)
 
