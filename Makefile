@@ -2,11 +2,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
+# Tests that need no extra, for the oldest versions.
+OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theory tests/features tests/learners/test_ridge.py
+
 # Tests run side by side, one process for each core, so that BLAS needs no threads of its own.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test lint format bench clean
+.PHONY: help demo chromium test lint format bench docs figures linkcheck dist extras oldest clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -41,6 +44,32 @@ format: $(READY)  ## Format the code
 bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
 
+docs: $(READY)  ## Build the site in docs/_build/html: every figure checked, doctests and gallery run
+	$(BIN)/python -m benchmarks.quotes
+	$(TEST_ENV) $(BIN)/python -m pytest -q -n auto src tests/docs
+	$(TEST_ENV) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+figures: $(READY)  ## Put the newest figures of benchmarks/results into README and docs
+	$(BIN)/python -m benchmarks.quotes --write
+
+linkcheck: $(READY)  ## Check the site's links to other sites (needs a network)
+	$(BIN)/python -m sphinx -b linkcheck -D plot_gallery=0 docs docs/_build/linkcheck
+
+dist: $(READY)  ## Build the wheel and the source archive, and check them
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python release/check_wheel.py dist
+
+extras: dist  ## Install the wheel into fresh environments, with each extra alone, and use it
+	$(BIN)/python release/try_extras.py dist
+
+# The oldest NumPy has no wheels for Python 3.13 and later.
+oldest:  ## Run the quick tests with the oldest supported versions, on Python 3.11 or 3.12
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --constraint release/oldest.txt . pytest
+	$(TEST_ENV) .venv-oldest/bin/python -m pytest -q -m "not slow" -p no:cacheprovider $(OLDEST)
+
 clean:  ## Remove the virtual environment and everything made
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist elevation.png elevation.html
+	rm -rf .venv .venv-oldest .mypy_cache .pytest_cache .ruff_cache dist docs/_build elevation.png elevation.html
+	git clean -fdXq docs
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

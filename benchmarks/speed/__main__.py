@@ -1,6 +1,7 @@
 """Measure the limits, then every line, and print them as one table.
 
-Writes results/speed.md and results/speed.json. Run: python -m benchmarks.speed
+Writes results/speed.md and results/speed.json, and adds a line to results/history.md.
+Run: python -m benchmarks.speed
 """
 
 import json
@@ -22,6 +23,7 @@ import zonal
 from ..measure import table
 from .data import WIDTH, N
 from .equal_error import equal_error
+from .history import remember
 from .kernels import kernel_blocks
 from .limits import measure_limits
 from .line import HEADER, Line
@@ -107,6 +109,7 @@ def main() -> None:
         "lines": [asdict(line) | {"judged": line.judged, "met": line.met} for line in lines],
     }
     (RESULTS / "speed.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    remember(lines)
     print(f"\n{rows}\n")
     print(f"{time.perf_counter() - start:.0f} s; written to {RESULTS / 'speed.md'}. Also:")
     for name in OTHERS:

@@ -1,9 +1,12 @@
 """Suggestions of names that are like an unknown one."""
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
 
-__all__ = ["near"]
+__all__ = ["Hinting", "near"]
 
 
 def near(name: str, names: Iterable[str]) -> str:
@@ -19,3 +22,48 @@ def near(name: str, names: Iterable[str]) -> str:
     lower = {candidate.lower(): candidate for candidate in names}
     found = difflib.get_close_matches(name.lower(), lower, n=3)
     return f" Did you mean {' or '.join(repr(lower[key]) for key in found)}?" if found else ""
+
+
+# Keywords that mean nearly the same; which one is right depends on the class.
+SYNONYMS = (
+    {"budget", "n_components", "components", "n_features"},
+    {"bandwidth", "length_scale", "sigma", "gamma"},
+    {"alpha", "lam", "noise"},
+)
+
+
+class Hinting:
+    """Answers an unknown keyword of a constructor with the one that was probably meant.
+
+    Examples
+    --------
+    >>> import zonal
+    >>> zonal.KernelRidge(n_components=512)
+    Traceback (most recent call last):
+    TypeError: KernelRidge has no parameter 'n_components'. Did you mean 'budget'?
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Check the keywords of the constructor before it is called."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = _checked(vars(cls)["__init__"])  # type: ignore[method-assign]
+
+
+def _checked(init: Callable[..., None]) -> Callable[..., None]:
+    names = set(inspect.signature(init).parameters)
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **options: Any) -> None:
+        for name in options:
+            if name not in names:
+                known = sorted(names - {"self"})
+                meant = [
+                    word for group in SYNONYMS if name in group for word in sorted(group & names)
+                ]
+                hint = f" Did you mean {meant[0]!r}?" if meant else near(name, known)
+                hint = hint or f" Its parameters are {', '.join(known)}."
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}.{hint}")
+        init(self, *args, **options)
+
+    return checked

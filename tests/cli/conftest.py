@@ -41,5 +41,5 @@ def folder(tmp_path_factory, table) -> Path:
 def fitted(folder):
     """The result of ``zonal fit`` on the CSV file, with the model m.zonal and the report m.html."""
     options = ("--target", "y", "-i", "a", "-i", "b", "-i", "c", "--features", "harmonic")
-    outputs = ("--components", 256, "--out", "m.zonal", "--report", "m.html")
+    outputs = ("--budget", 256, "--out", "m.zonal", "--report", "m.html")
     return as_json("fit", "t.csv", *options, *outputs, cwd=folder)

@@ -81,7 +81,7 @@ def test_std_is_that_of_a_gaussian_process(fitted, folder, table):
 
 
 def test_classes(folder, table):
-    options = ("-i", "a", "-i", "b", "-i", "c", "--features", "gegenbauer", "--components", 256)
+    options = ("-i", "a", "-i", "b", "-i", "c", "--features", "gegenbauer", "--budget", 256)
     result = as_json(
         "fit", "t.csv", "--target", "kind", "--classify", *options, "--out", "c.zonal", cwd=folder
     )
@@ -98,7 +98,7 @@ def test_cluster_separates_rings(tmp_path):
     angle = np.linspace(0, 2 * np.pi, 200, endpoint=False)
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
     np.savez(tmp_path / "rings.npz", X=np.vstack([0.1 * ring, 3 * ring]))
-    options = ("--features", "harmonic", "--bandwidth", "1.0", "--components", 64)
+    options = ("--features", "harmonic", "--bandwidth", "1.0", "--budget", 64)
     result = as_json(
         "cluster", "rings.npz", "-k", 2, *options, "--out", "o.csv", "--model", "k.zonal",
         cwd=tmp_path,
@@ -112,7 +112,7 @@ def test_cluster_separates_rings(tmp_path):
 
 
 def test_compare(folder):
-    widths = ("--components", 32, "--components", 128)
+    widths = ("--budget", 32, "--budget", 128, "--bandwidth", "median")
     result = as_json(
         "compare", "t.npz", "--target", "y", *widths, "--plot", "p.png", "--report", "cmp.html",
         cwd=folder,
@@ -147,7 +147,7 @@ def test_real_file_with_a_map(tmp_path):
     path = load_elevation().filename
     options = ("--lat", "lat", "--lon", "lon", "--features", "harmonic", "--bandwidth", "0.3")
     result = as_json(
-        "fit", path, "--target", "y", *options, "--components", 256, "--report", "e.html",
+        "fit", path, "--target", "y", *options, "--budget", 256, "--report", "e.html",
         cwd=tmp_path,
     )  # fmt: skip
     assert result["rows"] == 64_800
@@ -159,14 +159,14 @@ def test_real_file_with_a_map(tmp_path):
 
 def test_real_classes(tmp_path):
     path = Path(load_magic().filename).resolve()
-    options = ("--features", "nystroem", "--components", 128)
+    options = ("--features", "nystroem", "--budget", 128)
     result = as_json("fit", path, "--target", "y", "--classify", *options, cwd=tmp_path)
     # A straight line gets 0.79 right, the commonest class 0.65.
     assert result["test"]["accuracy"] > 0.82
 
 
 def test_demo(tmp_path):
-    text = good("demo", "--every", 9, "--components", 64, cwd=tmp_path)
+    text = good("demo", "--every", 9, "--budget", 64, cwd=tmp_path)
     for name in ("chosen automatically", "GegenbauerFeatures", "RBFSampler", "Nystroem"):
         assert name in text
     assert files(tmp_path) == {"elevation.png", "elevation.html"}

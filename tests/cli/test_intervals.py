@@ -51,9 +51,7 @@ def test_points_of_the_globe_with_automatic_features(tmp_path):
     pa.csv.write_csv(pa.table({"lat": lat, "lon": lon, "height": height}), tmp_path / "g.csv")
     place = ("--lat", "lat", "--lon", "lon")
     outputs = ("--out", "g.zonal", "--report", "g.html")
-    as_json(
-        "fit", "g.csv", "--target", "height", *place, "--components", 64, *outputs, cwd=tmp_path
-    )
+    as_json("fit", "g.csv", "--target", "height", *place, "--budget", 64, *outputs, cwd=tmp_path)
     asked = ("--std", "--interval", 0.9)
     as_json("predict", "g.zonal", "g.csv", "--out", "p.csv", *asked, cwd=tmp_path)
     found = read(tmp_path / "p.csv")
@@ -64,6 +62,6 @@ def test_points_of_the_globe_with_automatic_features(tmp_path):
 
 def test_classes_have_a_calibration_error(folder):
     options = ("--target", "kind", "--classify", "-i", "a", "-i", "b", "--features", "harmonic")
-    found = as_json("fit", "t.csv", *options, "--components", 64, "--report", "k.html", cwd=folder)
+    found = as_json("fit", "t.csv", *options, "--budget", 64, "--report", "k.html", cwd=folder)
     assert 0 <= found["calibration_error"] < 0.1
     assert "expected calibration" in (folder / "k.html").read_text()

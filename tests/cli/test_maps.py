@@ -49,7 +49,7 @@ def folder(truth, tmp_path_factory):
     table["easting"], table["northing"] = to_plane.transform(table["lon"], table["lat"])
     table["station"] = [f"s{k % 40}" for k in range(len(table))]
     table.to_csv(folder / "stations.csv", index=False)
-    fit = ("fit", "sst.nc", "--target", "sst", "--components", 64, "--local", "none")
+    fit = ("fit", "sst.nc", "--target", "sst", "--budget", 64, "--local", "none")
     good(*fit, "--out", "sst.zonal", cwd=folder)
     return folder
 
@@ -58,7 +58,7 @@ def test_fit_knows_the_axes_and_compares_errors(folder):
     model = library.load(folder / "sst.zonal")
     assert list(model.table_["inputs"]) == ["latitude", "longitude"]
     found = as_json(
-        "fit", "sst.nc", "--target", "sst", "--cv", "block:20deg", "--components", 64,
+        "fit", "sst.nc", "--target", "sst", "--cv", "block:20deg", "--budget", 64,
         "--report", "report.html", cwd=folder,
     )  # fmt: skip
     compared = found["validation"]
@@ -129,7 +129,7 @@ def test_fill_files_of_each_kind(folder, truth, name):
 
 
 def test_fill_fits_a_model_of_its_own(folder, truth):
-    done = as_json("fill", "sst.nc", "--target", "sst", "--out", "own.nc", "--components", 64,
+    done = as_json("fill", "sst.nc", "--target", "sst", "--out", "own.nc", "--budget", 64,
                    "--local", "none", "--cv", "block:15deg", "--save-model", "own.zonal",
                    cwd=folder)  # fmt: skip
     assert done["known"] < done["cells"] == truth.size
@@ -157,7 +157,7 @@ def test_a_projected_raster(folder, truth, tmp_path):
 
 
 def test_tables_with_projected_columns_and_groups(folder):
-    fit = ("fit", "stations.csv", "--target", "sst", "--components", 64, "--local", "none")
+    fit = ("fit", "stations.csv", "--target", "sst", "--budget", 64, "--local", "none")
     plane = ("--lat", "northing", "--lon", "easting", "--crs", "EPSG:8857", "-i", "northing",
              "-i", "easting")  # fmt: skip
     found = as_json(*fit, *plane, "--out", "plane.zonal", "--force", cwd=folder)
@@ -218,7 +218,7 @@ def test_the_climatology_of_the_year_zero(tmp_path):
     with xr.open_dataset(source, decode_times=False) as whole:
         small = whole.isel(COADSY=slice(0, None, 10), COADSX=slice(0, None, 10)).load()
     small.to_netcdf(tmp_path / "coads.nc")
-    good("fill", "coads.nc", "--target", "SST", "--out", "filled.nc", "--components", 64,
+    good("fill", "coads.nc", "--target", "SST", "--out", "filled.nc", "--budget", 64,
          "--local", "none", cwd=tmp_path)  # fmt: skip
     with xr.open_dataset(tmp_path / "filled.nc", decode_times=False) as found:
         assert found["prediction"].shape == (12, 9, 18)
@@ -237,7 +237,7 @@ def test_stations_in_time(tmp_path):
     table["t"] = smooth(table["lat"], table["lon"]) + 0.2 * (table["year"] - 2000)
     table.to_csv(tmp_path / "t.csv", index=False)
     found = as_json("fit", "t.csv", "--target", "t", "--lat", "lat", "--lon", "lon", "--cv",
-                    "block:30deg,year:2", "--components", 64, "--local", "none", "--out",
+                    "block:30deg,year:2", "--budget", 64, "--local", "none", "--out",
                     "t.zonal", cwd=tmp_path)  # fmt: skip
     assert found["validation"]["name"] == "blocks of 30° × 2 of time"
     good("predict", "t.zonal", "--grid", 45, "--time", 2005, "--out", "t.nc", cwd=tmp_path)

@@ -117,7 +117,7 @@ def test_interrupt_leaves_nothing(tmp_path):
     columns = {name: rng.standard_normal(400_000) for name in "abcdy"}
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "big.parquet")
     command = ["fit", "big.parquet", "--target", "y", "--features", "gegenbauer"]
-    command += ["--components", "2048", "--out", "m.zonal", "--report", "r.html"]
+    command += ["--budget", "2048", "--out", "m.zonal", "--report", "r.html"]
     process = start(*command, cwd=tmp_path)
     said = interrupted_after(process, "Fitting", after=1)  # the fit takes far longer
     assert process.returncode == 130, said

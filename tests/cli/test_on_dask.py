@@ -31,7 +31,7 @@ from .console import ENVIRONMENT, SCRIPT, as_json, files, interrupted, message
 N = 3000
 SPLIT = Split(0.1, 0)
 # A map that learns nothing from the rows, so that only sums can differ.
-FIXED = ("--features", "fourier", "--bandwidth", 1, "--components", 64)
+FIXED = ("--features", "fourier", "--bandwidth", 1, "--budget", 64)
 
 
 def data():
@@ -203,7 +203,7 @@ def test_interrupt_ends_the_workers(tmp_path, stage):
     columns = dict(zip("abcd", X.T, strict=True))
     pa.parquet.write_table(pa.table({**columns, "y": X[:, 0]}), tmp_path / "big.parquet")
     command = [SCRIPT, "fit", "big.parquet", "--target", "y", "--features", "gegenbauer"]
-    command += ["--components", "2048", "--out", "m.zonal", "--engine", "dask", "--workers", "1"]
+    command += ["--budget", "2048", "--out", "m.zonal", "--engine", "dask", "--workers", "1"]
     process = subprocess.Popen(
         command,
         cwd=tmp_path,

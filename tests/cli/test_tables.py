@@ -43,7 +43,7 @@ def place(tmp_path_factory):
     frame.loc[5, "kind"] = None
     frame.loc[:6, "price"] = np.nan
     frame.to_csv(folder / "houses.csv", index=False)
-    options = ("--components", 64, "--local", "none", "--out", "m.zonal", "--report", "m.html")
+    options = ("--budget", 64, "--local", "none", "--out", "m.zonal", "--report", "m.html")
     result = as_json("fit", "houses.csv", "--target", "price", *options, cwd=folder)
     return folder, frame, result
 
@@ -118,7 +118,7 @@ def test_classes_with_probabilities(tmp_path):
     frame = houses()
     frame["dear"] = np.where(frame.pop("price") > 420, "yes", "no")
     frame.to_parquet(tmp_path / "t.parquet")
-    options = ("--components", 64, "--local", "none", "--balanced", "--out", "c.zonal")
+    options = ("--budget", 64, "--local", "none", "--balanced", "--out", "c.zonal")
     result = as_json("fit", "t.parquet", "--target", "dear", "--classify", *options, cwd=tmp_path)
     assert result["test"]["accuracy"] > 0.75
     good("predict", "c.zonal", "t.parquet", "--out", "p.csv", "--proba", cwd=tmp_path)
@@ -132,7 +132,7 @@ def test_classes_with_probabilities(tmp_path):
 
 def fit(folder, frame, *options, target="price", **writing):
     frame.to_csv(folder / "t.csv", index=False, **writing)
-    small = ("--components", 32, "--local", "none")
+    small = ("--budget", 32, "--local", "none")
     return as_json("fit", "t.csv", "--target", target, *small, *options, cwd=folder)
 
 
@@ -212,7 +212,7 @@ def test_thousands_and_decimal_commas(tmp_path):
 def test_notes_for_targets_of_zeros_and_ones(tmp_path):
     frame = houses()
     frame.assign(price=(frame["price"] > 400).astype(int)).to_csv(tmp_path / "t.csv", index=False)
-    done = run("fit", "t.csv", "--target", "price", "--components", 16, "--local", "none",
+    done = run("fit", "t.csv", "--target", "price", "--budget", 16, "--local", "none",
                cwd=tmp_path)  # fmt: skip
     assert "'price' is 0 or 1 in every row: add --classify" in done.stderr
     assert "kind" in done.stdout

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -236,6 +238,14 @@ def test_progress_bar(capsys, monkeypatch):
     assert "KernelRidge: rows after 2.0 s" in capsys.readouterr().out
     zonal.KernelRidge(oblivious(), 1.0).fit(X, y)
     assert capsys.readouterr().out == ""
+
+
+def test_verbose_without_tqdm_goes_on_with_a_line(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)  # import fails
+    zonal.KernelRidge(oblivious(), 1.0, verbose=True).fit(X, y)
+    printed = capsys.readouterr().out
+    assert "KernelRidge: rows ... (pip install 'zonal[progress]' for a bar)" in printed
+    assert "solving ..." in printed
 
 
 @pytest.mark.parametrize(

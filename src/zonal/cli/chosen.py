@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..features.columns import LearnedMetric
+from ..features.columns.stretcher import Stretcher
 from ..features.space import FeatureSpace
 
 __all__ = ["choices", "tried"]
@@ -11,11 +13,14 @@ __all__ = ["choices", "tried"]
 
 def choices(learner: Any) -> list[tuple[str, str, str]]:
     """Return what was chosen, and why: rows of (what, value, why)."""
-    last = FeatureSpace(learner.features_, learner.n_columns_).steps[-1]
+    steps = FeatureSpace(learner.features_, learner.n_columns_).steps
+    last = steps[-1]
     name = "none" if last is None else type(last).__name__
     how = "chosen automatically" if isinstance(learner.features, str) else "as asked for"
     why = "the number of columns asked for, or all there are"
     rows = [("feature map", name, how), ("features", f"{learner.n_columns_:,}", why)]
+    for metric in (step for step in steps if isinstance(step, LearnedMetric | Stretcher)):
+        rows.insert(1, _metric_row(metric))
     if hasattr(last, "kernel_"):
         why = "with the parameters left open learnt from the data"
         rows.insert(1, ("kernel", _short(repr(last.kernel_)), why))
@@ -33,6 +38,14 @@ def choices(learner: Any) -> list[tuple[str, str, str]]:
     elif not isinstance(learner.alpha, str):
         rows.append(("alpha", f"{learner.alpha_:.3g}", "as asked for"))
     return rows
+
+
+def _metric_row(metric: LearnedMetric | Stretcher) -> tuple[str, str, str]:
+    """Return what the columns went through; length scales are of the columns after it."""
+    if isinstance(metric, Stretcher):
+        return "columns", "stretched", "where the target is steep; length scales are in the result"
+    rank, dim = metric.components_.shape
+    return "metric", f"learned, of {dim} columns", f"{rank} directions; length scales are in it"
 
 
 def tried(learner: Any) -> tuple[Sequence[str], list[list[Any]]]:

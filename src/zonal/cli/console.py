@@ -14,6 +14,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from ..rows.progress import listening
+
 __all__ = ["Screen", "figure"]
 
 
@@ -54,7 +56,14 @@ class Screen:
         ):
             warnings.simplefilter("default")
             task = progress.add_task(name, total=total)
-            yield lambda amount: progress.advance(task, amount)
+
+            def show(phase: str) -> None:
+                progress.update(task, description=f"{name}: {phase}")
+                if not self._messages.is_terminal:
+                    self.note(f"  {phase} …")
+
+            with listening(show):
+                yield lambda amount: progress.advance(task, amount)
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
         for text in dict.fromkeys(str(item.message) for item in caught):
             if text not in self.warnings:

@@ -11,8 +11,8 @@ from .models import MAPS, LocalPart
 __all__ = [
     "Alpha",
     "Bandwidth",
+    "Budget",
     "Categorical",
-    "Components",
     "Crs",
     "Cv",
     "Data",
@@ -148,7 +148,7 @@ Bandwidth = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
-Components = Annotated[
+Budget = Annotated[
     int,
     typer.Option(min=1, help="The number of features (columns).", rich_help_panel=MODEL),
 ]

@@ -1,9 +1,11 @@
 """What ``zonal --help`` shows, without the modules that commands need: they take a second."""
 
+import re
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from .._version import __version__
 
@@ -60,6 +62,18 @@ def _about(
     """
 
 
+class Command(TyperCommand):
+    """A command that still knows an option by its former name, and says the new one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Rename options, and parse."""
+        renamed = [re.sub(r"^--components(?==|$)", "--budget", word) for word in args]
+        if renamed != args:
+            typer.echo("--components is called --budget now.", err=True)
+        parsed: list[str] = super().parse_args(ctx, renamed)
+        return parsed
+
+
 def make_app(commands: dict[str, Callable[..., None]]) -> typer.Typer:
     """Return the command line with commands of these names, in their panels."""
     app = typer.Typer(
@@ -72,7 +86,7 @@ def make_app(commands: dict[str, Callable[..., None]]) -> typer.Typer:
     app.callback()(_about)
     for panel, names in PANELS.items():
         for name in names:
-            app.command(name, rich_help_panel=panel)(commands[name])
+            app.command(name, rich_help_panel=panel, cls=Command)(commands[name])
     return app
 
 

@@ -96,7 +96,7 @@ class Errors:
     truth : Spread
         Σ 1, ȳ and Σ (y - ȳ)².
     squared, absolute : float
-        Σ (y - f)² and Σ |y - f|.
+        ``Σ (y - f)²`` and ``Σ |y - f|``.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._suggestions import Hinting
 from .._typing import Array, FloatArray
 from .._validation import canonical, check_count, row_norms
 from ..kernels import Kernel, as_kernel
@@ -24,7 +25,9 @@ __all__ = ["KernelFeatures"]
 FORMULA = {"evaluator", "transform", "transform_into", "_prepared"}
 
 
-class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class KernelFeatures(
+    Hinting, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
+):
     """Base class of feature maps: a transformer whose output Z has Z Zᵀ ≈ K.
 
     Subclasses define `_fit(sample, seed)`, which learns and freezes the map,

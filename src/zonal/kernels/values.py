@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
+from .._suggestions import Hinting
 from .._typing import Array, FloatArray
 from .._validation import row_norms
 from ..rows.threads import map_rows
@@ -18,7 +19,7 @@ from .terms import NumericTerm, Term, merge
 __all__ = ["ExactKernel"]
 
 
-class ExactKernel(BaseEstimator, ABC):
+class ExactKernel(Hinting, BaseEstimator, ABC):
     """The values of a kernel that depends on ‖x‖, ‖y‖ and the angle only, and their gradients.
 
     Subclasses define `matrix` (the exact values) and `terms` (the closed-form summands), and

@@ -26,11 +26,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .._suggestions import Hinting
 from .._typing import FloatArray
 from ..features.columns.table.cells import is_frame
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
 from ..rows.kinds import is_dask, is_many
+from ..rows.progress import phase
 from ..rows.survey import Survey
 from ..rows.threads import single_threaded_blas
 from .checkpoint import Run
@@ -38,7 +40,7 @@ from .checkpoint import Run
 __all__ = ["Learner"]
 
 
-class Learner(BaseEstimator):
+class Learner(Hinting, BaseEstimator):
     """Base class of learners; see the module for what a subclass defines."""
 
     #: Whether progress bars are shown; a parameter of most learners.
@@ -118,9 +120,11 @@ class Learner(BaseEstimator):
 
     def _reduce(self, source: Source, resume: Run | None) -> None:
         """Sum over all rows, and solve."""
+        phase("summing over the rows", self.verbose)
         sums = self._walk(source, "_sums", self._snapshot()._merge, resume=resume)
         self._sums_ = sums
         self.n_rows_ = self._n_summed(sums)
+        phase("solving", self.verbose)
         self._solution_ = self._solve(sums)
 
     def _walk(

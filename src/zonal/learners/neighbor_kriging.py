@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from .._suggestions import Hinting
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..calibration.intervals import Calibration
@@ -21,7 +22,7 @@ from .local_solution import LocalSolution, solve_local
 __all__ = ["NeighborKriging"]
 
 
-class NeighborKriging(IntervalLearner, RegressorMixin, BaseEstimator):
+class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
     r"""Gaussian process regression in which every prediction uses the nearest rows only.
 
     .. math::

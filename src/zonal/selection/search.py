@@ -18,6 +18,7 @@ from .._validation import is_sparse
 from ..features.columns import LearnedMetric
 from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
+from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
 from .pilot import Pilot
@@ -243,6 +244,7 @@ class Search:
             return None
         if not 2 <= self.dim <= MAX_METRIC_COLUMNS or not self.deadline.allows("a learned metric"):
             return None
+        phase("learning a metric")
         start = time.perf_counter()
         metric = LearnedMetric(
             n_iterations=METRIC_ROUNDS,
@@ -308,6 +310,7 @@ class Search:
         self, candidates: list[Candidate], round_: int, n_components: int, n_pilot: int
     ) -> list[tuple[Candidate, float]]:
         """Candidates with their errors, the best first."""
+        phase(f"comparing kernels and maps, round {round_}")
         pilot = self.pilot.part(n_pilot)
 
         def trial(candidate: Candidate) -> tuple[Candidate, float, float]:

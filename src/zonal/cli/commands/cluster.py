@@ -41,7 +41,7 @@ def cluster(
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
     bandwidth: opt.Bandwidth = "median",
-    components: opt.Components = 256,
+    budget: opt.Budget = 256,
     seed: opt.Seed = 0,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -55,14 +55,14 @@ def cluster(
     - `zonal cluster houses.csv --ignore id -k 5 --out houses.parquet --keep id`
     """
     screen = Screen(as_json)
-    chosen = feature_map(features, kernel, bandwidth, components)
+    chosen = feature_map(features, kernel, bandwidth, budget)
     if out is not None:
         check_table_name(out)
     with outputs(out, model, force=force) as (out_path, model_path):
         table = open_table(data)
         with screen.stage("Reading rows", table.n_rows) as advance:
             rows = loaded(table, advance, inputs=inputs, ignore=ignore, drop_missing=drop_missing)
-        learner = KernelKMeans(chosen, clusters, budget=components, random_state=seed)
+        learner = KernelKMeans(chosen, clusters, budget=budget, random_state=seed)
         scaling = encoder(rows.columns, lat, lon, automatic=features == "auto")
         fitted = model_of(scaling, learner, rows.columns, None)
         with screen.stage("Clustering"):

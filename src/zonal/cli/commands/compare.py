@@ -15,6 +15,7 @@ from ...learners import ExactKernelRidge, KernelRidge
 from ...rows import sample_rows
 from ...tables import open_table
 from .. import options as opt
+from ..bandwidths import telling_bandwidth
 from ..columns import encoder, loaded
 from ..console import Screen
 from ..errors import CommandError
@@ -44,7 +45,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    components: Annotated[
+    budget: Annotated[
         list[int] | None,
         typer.Option(
             min=1, help="A number of features to try; repeat it. 64, 256 and 1,024 if left out."
@@ -65,7 +66,15 @@ def compare(
     lon: opt.Lon = None,
     drop_missing: opt.DropMissing = False,
     kernel: opt.Kernel = "gaussian",
-    bandwidth: opt.Bandwidth = "median",
+    bandwidth: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="The bandwidth of the kernel on scaled columns, 'median' for the median distance, "
+            "or 'auto' for one at which maps differ: with a target the one that predicts best.",
+            rich_help_panel=opt.MODEL,
+        ),
+    ] = "auto",
     seed: opt.Seed = 0,
     force: opt.Force = False,
     as_json: opt.Json = False,
@@ -83,8 +92,8 @@ def compare(
     screen = Screen(as_json)
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise CommandError(f"{plot} must end in {', '.join(PICTURES)}, not {plot.suffix!r}.")
-    wanted = kernel_named(kernel, bandwidth)
-    widths = sorted(set(components or [64, 256, 1024]))
+    wanted = kernel_named(kernel, "median" if bandwidth == "auto" else bandwidth)
+    widths = sorted(set(budget or [64, 256, 1024]))
     with outputs(plot, report, force=force) as (plot_path, report_path):
         table = open_table(data)
         with screen.stage("Reading rows", table.n_rows) as advance:
@@ -99,7 +108,11 @@ def compare(
         chosen = sample_rows(len(found.X), rows)
         X = encoder(found.columns, lat, lon).fit_transform(found.X[chosen])
         y = None if found.y is None else found.y[chosen]
-        resolved = wanted.resolve(X)
+        if bandwidth == "auto":
+            with screen.stage("Choosing a bandwidth"):
+                resolved = telling_bandwidth(wanted, X, y, widths)
+        else:
+            resolved = wanted.resolve(X)
         results = []
         with screen.stage("Comparing", len(MAPS) * len(widths) + (y is not None)) as advance:
             for name in MAPS:

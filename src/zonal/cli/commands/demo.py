@@ -12,6 +12,7 @@ from ..._typing import Array
 from ...datasets import load_elevation
 from ...evaluation import Split
 from ...features import GegenbauerFeatures, SphereEncoder
+from ...grid.maps import draw_cells
 from ...kernels import Gaussian
 from ...learners import KernelRidge
 from ...tables import LoadedRows
@@ -35,7 +36,7 @@ def demo(
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where elevation.png and elevation.html go.")
     ] = Path(),
-    components: opt.Components = 1024,
+    budget: opt.Budget = 1024,
     every: Annotated[
         int, typer.Option(min=1, max=15, help="Use every so many degrees only, to be quick.")
     ] = 1,
@@ -56,22 +57,22 @@ def demo(
         rows = _elevation(every)
         with screen.stage("Compiling"):
             _warm_up()
-        model = _model("auto", components, seed)
+        model = _model("auto", budget, seed)
         split = Split(TEST_FRACTION, seed)
         training = LocalTrainingRows(rows, split)
         result, sample = fit_and_test(model, training, screen, (0, 1))
         test = split.is_test(0, len(rows.X))
         result = {"data": "elevation", **result}
         table = [("zonal, chosen automatically", result["test"]["mse"], screen.seconds["Fitting"])]
-        others = _others(components, seed)
+        others = _others(budget, seed)
         with screen.stage("Fitting the others", len(others)) as advance:
             for name, features in others:
-                table.append((name, *_mse_and_seconds(features, rows, test, components, seed)))
+                table.append((name, *_mse_and_seconds(features, rows, test, budget, seed)))
                 advance(1)
         with screen.stage("Drawing"):
             _draw(rows, model.predict(rows.X), picture_path)
             page = draw_fit(model, result, sample, screen)
-            note = f"The others with {components:,} features, alpha by 2-fold cross-validation."
+            note = f"The others with {budget:,} features, alpha by 2-fold cross-validation."
             page.table("Beside other features", HEADER, table, note)
             page.write(report_path)
     show_fit(screen, result)
@@ -89,14 +90,14 @@ def _elevation(every: int) -> LoadedRows:
     return LoadedRows(place[kept], data.target[kept].astype(np.float64) / 1000, ["lat", "lon"])
 
 
-def _model(features: Any, components: int, seed: int) -> Any:
-    learner = KernelRidge(features, budget=components, random_state=seed)
+def _model(features: Any, budget: int, seed: int) -> Any:
+    learner = KernelRidge(features, budget=budget, random_state=seed)
     return model_of(SphereEncoder(0, 1), learner, ["lat", "lon"], "elevation, km")
 
 
-def _others(components: int, seed: int) -> list[tuple[str, Any]]:
+def _others(budget: int, seed: int) -> list[tuple[str, Any]]:
     gamma = 1 / (2 * BANDWIDTH**2)
-    options: dict[str, Any] = {"n_components": components, "random_state": seed}
+    options: dict[str, Any] = {"n_components": budget, "random_state": seed}
     return [
         ("zonal GegenbauerFeatures", GegenbauerFeatures(Gaussian(BANDWIDTH), **options)),
         ("scikit-learn RBFSampler", RBFSampler(gamma=gamma, **options)),
@@ -111,37 +112,37 @@ def _warm_up() -> None:
 
 
 def _mse_and_seconds(
-    features: Any, rows: LoadedRows, test: Array, components: int, seed: int
+    features: Any, rows: LoadedRows, test: Array, budget: int, seed: int
 ) -> tuple[float, float]:
     assert rows.y is not None
     start = time.perf_counter()
-    model = _model(features, components, seed).fit(rows.X[~test], rows.y[~test])
+    model = _model(features, budget, seed).fit(rows.X[~test], rows.y[~test])
     seconds = time.perf_counter() - start
     return float(np.mean((model.predict(rows.X[test]) - rows.y[test]) ** 2)), seconds
 
 
 def _draw(rows: LoadedRows, prediction: Array, path: Path) -> None:
-    """Draw the true elevation, the prediction and the error as maps."""
+    """Draw the true elevation, the prediction and the error as maps side by side."""
+    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
     assert rows.y is not None
     lat, lon = np.unique(rows.X[:, 0]), np.unique(rows.X[:, 1])
     order = np.lexsort((rows.X[:, 1], rows.X[:, 0]))
+    # Blue below the sea, from green to white above it.
+    terrain = colormaps["terrain"](np.r_[0:0.17:128j, 0.25:1:128j])
+    earth = LinearSegmentedColormap.from_list("earth", terrain)
     panels = [
-        ("Elevation", rows.y, "terrain", 6),
-        ("Prediction (a tenth of the points held out)", prediction, "terrain", 6),
+        ("Elevation", rows.y, earth, 6),
+        ("Prediction, a tenth of the places held out", prediction, earth, 6),
         ("Prediction minus elevation", prediction - rows.y, "RdBu_r", 2),
     ]
-    figure = Figure(figsize=(7, 10.5), layout="constrained")
-    for axes, (title, values, colours, limit) in zip(figure.subplots(3), panels, strict=True):
-        image = axes.imshow(
-            values[order].reshape(len(lat), len(lon)),
-            origin="lower",
-            extent=(-180, 180, -90, 90),
-            cmap=colours,
-            vmin=-limit,
-            vmax=limit,
-        )
-        axes.set(title=title, xticks=range(-180, 181, 60), yticks=range(-90, 91, 30))
-        figure.colorbar(image, ax=axes, label="km", shrink=0.85)
-    figure.savefig(path, dpi=110)
+    figure = Figure(figsize=(13, 3.1), layout="constrained", dpi=150)
+    for axes, (title, values, colours, limit) in zip(figure.subplots(1, 3), panels, strict=True):
+        field = values[order].reshape(len(lat), len(lon))
+        image = draw_cells(axes, lat, lon, field, cmap=colours, vmin=-limit, vmax=limit)
+        axes.set_title(title)
+        bar = figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.6, aspect=40)
+        bar.set_label("km")
+    figure.savefig(path)

@@ -70,7 +70,7 @@ def fill(
         ),
     ] = None,
     cv: opt.Cv = None,
-    components: opt.Components = 1024,
+    budget: opt.Budget = 1024,
     local: opt.Local = LocalPart.AUTO,
     crs: opt.Crs = None,
     save_model: Annotated[
@@ -117,7 +117,7 @@ def fill(
             learner = KernelRidge(
                 cv=folds or 2,
                 local=None if local is LocalPart.NONE else "auto",
-                budget=components,
+                budget=budget,
                 time_limit=time_limit,
                 random_state=seed,
             )

@@ -80,7 +80,7 @@ def fit(
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
     bandwidth: opt.Bandwidth = "median",
-    components: opt.Components = 1024,
+    budget: opt.Budget = 1024,
     alpha: opt.Alpha = "cv",
     local: opt.Local = LocalPart.AUTO,
     test_fraction: Annotated[
@@ -140,7 +140,7 @@ def fit(
     - `zonal fit parts/ --target y --engine dask --workers 8 --out model.zonal`
     """
     screen = Screen(as_json)
-    chosen = feature_map(features, kernel, bandwidth, components)
+    chosen = feature_map(features, kernel, bandwidth, budget)
     regularisation = number_or("--alpha", alpha, "cv")
     if out is None and report is None:
         screen.note(
@@ -174,7 +174,7 @@ def fit(
             chosen,
             regularisation,
             local=None if local is LocalPart.NONE else "auto",
-            budget=components,
+            budget=budget,
             time_limit=time_limit,
             random_state=seed,
         )

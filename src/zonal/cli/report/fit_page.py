@@ -190,9 +190,6 @@ def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Any) ->
     if result["columns"]:
         page.table("Columns", COLUMNS, _column_rows(result), "What was done with each.")
     page.table("Selected, and why", ("what", "value", "why"), choices(learner))
-    header, candidates = tried(learner)
-    if candidates:
-        page.table("What was tried", header, candidates, "The candidates of the automatic choice.")
     drawings = []
     path = learner.cv_results_
     if path:
@@ -216,3 +213,7 @@ def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Any) ->
         )
     if drawings:
         page.figures("Regularisation and budget", drawings)
+    header, candidates = tried(learner)
+    if candidates:
+        note = "The candidates of the automatic choice."
+        page.table(f"What was tried ({len(candidates)})", header, candidates, note, folded=True)

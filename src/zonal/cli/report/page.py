@@ -51,9 +51,18 @@ class Report:
         self.sections.append(f'<div class="tiles">{"".join(parts)}</div>')
 
     def table(
-        self, title: str, header: Sequence[str], rows: Iterable[Iterable[Any]], note: str = ""
+        self,
+        title: str,
+        header: Sequence[str],
+        rows: Iterable[Iterable[Any]],
+        note: str = "",
+        *,
+        folded: bool = False,
     ) -> None:
-        """Add a table under a heading; text is set flush left, numbers flush right."""
+        """Add a table under a heading; text is set flush left, numbers flush right.
+
+        A folded table shows its heading alone until it is opened.
+        """
         cells = [list(row) for row in rows]
         words = [
             all(isinstance(cell, str) for cell in column) for column in zip(*cells, strict=True)
@@ -72,9 +81,12 @@ class Report:
             for row in cells
         )
         note = f"<p>{_text(note)}</p>" if note else ""
+        start, heading, end = ("", f"<h2>{_text(title)}</h2>", "")
+        if folded:
+            start, heading, end = "<details>", f"<summary>{heading}</summary>", "</details>"
         self.sections.append(
-            f'<section><h2>{_text(title)}</h2>{note}<div class="wide"><table><thead><tr>{head}'
-            f"</tr></thead><tbody>{body}</tbody></table></div></section>"
+            f'<section>{start}{heading}{note}<div class="wide"><table><thead><tr>{head}'
+            f"</tr></thead><tbody>{body}</tbody></table></div>{end}</section>"
         )
 
     def figures(self, title: str, drawings: Iterable[tuple[str, "Figure"]], note: str = "") -> None:

@@ -65,7 +65,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         divided by (1 for constant columns); ``interval[0]`` is added for ``rest="interval"``.
     n_features_in_ : int
         The number of columns, at least two.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if the rows of `fit` had any.
 
     Examples

@@ -1,0 +1,244 @@
+"""Tables of README and docs, made of the cells of `benchmarks/results`."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from .rounding import rounded
+from .sources import RESULTS, Cell, cell, cells, find
+
+TABLES: dict[str, Callable[[], str]] = {}
+ZONAL = "**zonal**, nothing set"
+
+
+def quoted(function: Callable[[], str]) -> Callable[[], str]:
+    """Make a table known under the name of its function."""
+    TABLES[function.__name__] = function
+    return function
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def text_or_empty(way: str, digits: int = 3) -> str:
+    """Return the number of a cell, rounded, or nothing where a method was not run."""
+    found = find(way)
+    return rounded(found[0].value, digits) if found and found[0].text.strip("– ") else ""
+
+
+def best(row: list[str], ours: int = 0) -> list[str]:
+    """Set the smallest number of a row in bold."""
+    known = [float(text.replace(",", "")) for text in row if text]
+    return [
+        f"**{text}**" if text and float(text.replace(",", "")) == min(known) else text
+        for text in row
+    ]
+
+
+DATA = {
+    "elevation": "Earth's elevation, km²",
+    "climate_berkeley": "land temperature, °C²",
+    "climate": "mean land temperature, K²",
+    "co2": "CO₂ emissions, log₁₀",
+    "protein": "protein, Å²",
+    "gaps_simulated": "simulated field, its holes",
+}
+
+
+def _local(name: str, how: str) -> list[str]:
+    methods = (
+        ZONAL,
+        "k nearest rows (scikit-learn)",
+        "LightGBM",
+        "GPBoost (Vecchia)",
+    )
+    section = f"local.md > {name}, {how}"
+    return [text_or_empty(f"{section} > {method} > test MSE") for method in methods]
+
+
+def _coads(how: str) -> list[str]:
+    section = (
+        f"maps.md > Sea surface temperature of July (COADS, a grid with real holes), K²: {how}"
+    )
+    methods = ("**zonal** `KernelRidge()`", "verde `KNeighbors`", "", "GPBoost (Vecchia)")
+    return [method and text_or_empty(f"{section} > {method} > test MSE") for method in methods]
+
+
+@quoted
+def against() -> str:
+    """Test errors beside what a reader would use instead."""
+    header = ["test MSE", "`KernelRidge()`", "k nearest", "LightGBM", "GPBoost"]
+    rows = []
+    for name in ("elevation", "climate_berkeley", "climate", "co2", "protein"):
+        rows.append([f"{DATA[name]}: random rows", *best(_local(name, "random rows"))])
+    rows.append(["sea surface temperature, K²: random places", *best(_coads("random places"))])
+    for name in ("elevation", "climate_berkeley", "climate", "co2"):
+        rows.append([f"{DATA[name]}: blocks", *best(_local(name, "blocks of 10°"))])
+    rows.append(["sea surface temperature, K²: blocks", *best(_coads("blocks of 10°"))])
+    rows.append([DATA["gaps_simulated"], *best(_local("gaps_simulated", "the holes"))])
+    return markdown(header, rows)
+
+
+@quoted
+def seconds() -> str:
+    """Seconds of the same fits on random rows."""
+    header = ["fit, s", "`KernelRidge()`", "k nearest", "LightGBM", "GPBoost"]
+    methods = (ZONAL, "k nearest rows (scikit-learn)", "LightGBM", "GPBoost (Vecchia)")
+    rows = []
+    for name, how in (
+        *((name, "random rows") for name in ("elevation", "climate_berkeley", "climate", "co2")),
+        ("protein", "random rows"),
+        *((name, "blocks of 10°") for name in ("elevation", "climate_berkeley", "climate", "co2")),
+        ("gaps_simulated", "the holes"),
+    ):
+        label = DATA[name].split(",")[0] + ("" if how == "the holes" else f": {how}")
+        section = f"local.md > {name}, {how}"
+        rows.append([label, *(text_or_empty(f"{section} > {m} > fit, s", 2) for m in methods)])
+    return markdown(header, rows)
+
+
+SPEED = [
+    (
+        "`GegenbauerFeatures.transform` / `RBFSampler.transform`",
+        "GegenbauerFeatures.transform, d = 3, degree 20, s = 1",
+        "RBFSampler.transform",
+    ),
+    (
+        "`HarmonicFeatures.transform` / `RBFSampler.transform`",
+        "HarmonicFeatures.transform, d = 3, Gaussian(bandwidth=0.15)",
+        "RBFSampler.transform",
+    ),
+    (
+        "`KernelRidge.fit` / (`RBFSampler` + `Ridge`).fit",
+        "KernelRidge.fit, alpha = 1",
+        "RBFSampler + Ridge",
+    ),
+    (
+        "`KernelRidge.fit`, alpha by cross-validation / the bare BLAS product ZᵀZ",
+        'KernelRidge.fit, degree 31, alpha = "cv", 2 folds',
+        "ssyrk of the ready features",
+    ),
+    (
+        "`KernelRidge.predict` / (`RBFSampler` + `Ridge`).predict",
+        "KernelRidge.predict",
+        "RBFSampler + Ridge",
+    ),
+    ("exact kernel matrix / `rbf_kernel`", "kernel(X, L), Gaussian, d = 3", "rbf_kernel"),
+]
+
+
+def _ratio(what: str, peer: str) -> Cell:
+    """Return the ratio of a line of speed.md; the peer's cell also has its seconds."""
+    (found,) = [
+        each
+        for each in find(f"speed.md > {what} > ratio")
+        if any(text.startswith(f"{peer}, ") for text in each.row)
+    ]
+    return found
+
+
+@quoted
+def speed() -> str:
+    """Ratios of times to scikit-learn's, in one run."""
+    lines = [[name, _ratio(what, peer).text] for name, what, peer in SPEED]
+    exact = cell("exact_peers.md > zonal.ExactKernelRidge > time ratio").text
+    lines.append(
+        ["`ExactKernelRidge` / scikit-learn's `KernelRidge`, 10,000 rows, one core", exact]
+    )
+    return markdown(["what", "ratio of times"], lines)
+
+
+@quoted
+def tables() -> str:
+    """Root mean squared errors on tables beside boosted trees."""
+    methods = ("zonal", "LightGBM", "CatBoost", "HistGradientBoosting")
+    header = ["test RMSE (CPU s)", "rows", *methods]
+    names = [each.text for each in find("tables.md > table") if each.text != "mean rank"]
+    rows = []
+    for name in names:
+        row = [cell(f"tables.md > {name} > {method}").text for method in methods]
+        rows.append([name, cell(f"tables.md > {name} > rows").text, *row])
+    rank = [cell(f"tables.md > mean rank > {method}").text for method in methods]
+    return markdown(header, [*rows, ["mean rank", "", *rank]])
+
+
+@quoted
+def maps() -> str:
+    """Errors and scores of maps beside kriging and splines."""
+    methods = {
+        "`KernelRidge()`": "**zonal** `KernelRidge()`",
+        "GPBoost": "GPBoost (Vecchia)",
+        "verde `KNeighbors`": "verde `KNeighbors`",
+        "verde `Spline`": "verde `Spline` on blocks",
+        "PyKrige": "PyKrige, 24 closest of 10,000",
+    }
+    headings = dict.fromkeys(each.headings[-1] for each in find("maps.md > method"))
+    rows = []
+    for heading in headings:
+        found = [text_or_empty(f"maps.md > {heading} > {m} > test MSE") for m in methods.values()]
+        rows.append([heading, *best(found)])
+    return markdown(["test MSE", *methods], rows)
+
+
+@quoted
+def coverage() -> str:
+    """What 90 % intervals hold, and the CRPS beside the peers'."""
+    rows = []
+    for each in find("intervals.md > Regression > **zonal** > coverage, %"):
+        data = each.row[0]
+        peers = [p for p in find(f"intervals.md > Regression > {data} > over ours") if p.text]
+        other = "; ".join(f"{p.row[1]}: {p.text} times ours" for p in peers)
+        crps = cell(f"intervals.md > Regression > {data} > **zonal** > CRPS").text
+        rows.append([data.replace("-blocks", ", blocks of 10°"), each.text, crps, other])
+    return markdown(["data", "90 % intervals hold, %", "CRPS", "CRPS of a peer"], rows)
+
+
+@quoted
+def paper() -> str:
+    """The paper's Table 2, at each method's own bandwidth, and at bandwidth 1 for elevation."""
+    names = {
+        "Nyström": "Nyström",
+        "Fourier": "Fourier",
+        "FastFood": "FastFood",
+        "Maclaurin": "Maclaurin",
+        "PolySketch": "PolySketch",
+        "Gegenbauer": "Gegenbauer",
+        "Harmonic": "ours: harmonic",
+        "Product": "ours: product of sphere and time",
+        "Auto": "ours: `KernelRidge(local=None)`",
+        "Default": "ours: `KernelRidge()`, one seed",
+    }
+    headings = dict.fromkeys(each.headings[-1] for each in find("table2.md > MSE, own bandwidth"))
+    rows = []
+    for method, label in names.items():
+        first = next(iter(headings))
+        at_one = text_or_empty(f"table2.md > {first} > {method} > MSE, bandwidth 1")
+        published = [
+            each.text
+            for each in find(f"table2.md > {first} > {method} > published")
+            if each.text.strip("– ")
+        ]
+        line = [at_one + (f" ({published[0]})" if published else "")]
+        for heading in headings:
+            line.append(text_or_empty(f"table2.md > {heading} > {method} > MSE, own bandwidth"))
+        rows.append([label, *line])
+    data = [heading.split(":")[0] for heading in headings]
+    header = ["test MSE", f"{data[0]}, bandwidth 1 (published)", *(f"{name}, own" for name in data)]
+    return markdown(header, rows)
+
+
+@quoted
+def machine() -> str:
+    """The machine of the measurements of speed, and the versions."""
+    about = json.loads((RESULTS / "speed.json").read_text())["machine"]
+    return markdown(["", ""], [[name, re.sub(r"\s+", " ", text)] for name, text in about.items()])
+
+
+@quoted
+def history() -> str:
+    """The ratios of every run of `make bench`."""
+    rows = dict.fromkeys(each.row for each in find("history.md > date"))
+    header = [each.column for each in cells("history.md")[: len(next(iter(rows)))]]
+    return markdown(header, rows)
