@@ -80,10 +80,10 @@ def measure(name: str, repeats: int) -> list[tuple[str, ...]]:
         for way, run in ways.items():
             seconds[way].append(run(name))
     middle = {way: statistics.median(times) for way, times in seconds.items()}
-    lines = [(name, "alone", f"{middle['alone']:.1f} s", "", "", "")]
+    lines = [(f"{name}, alone", f"{middle['alone']:.1f} s", "", "", "")]
     for way, goal in GOALS.items():
         _, *judged = verdict(way, middle[way] / middle["alone"], goal, " ×")
-        lines.append((name, way, f"{middle[way]:.1f} s", *judged))
+        lines.append((f"{name}, {way}", f"{middle[way]:.1f} s", *judged))
     return lines
 
 
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=["elevation", "protein"])
     arguments = parser.parse_args()
     lines = [line for name in arguments.names for line in measure(name, arguments.repeats)]
-    header = ("data", "what", "seconds", "times alone", "goal", "met")
+    header = ("what", "seconds", "times alone", "goal", "met")
     (RESULTS / "busy.md").write_text(
         "# On a busy machine\n\n"
         f"`python -m benchmarks.busy`: `KernelRidge().fit`, everything chosen, on "

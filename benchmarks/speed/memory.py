@@ -109,7 +109,7 @@ def measure_step(name: str) -> int:
     fitted = {"predict": features, "predict, local part": local}
     if name in fitted:
         model = fitted[name].fit(X, y)
-        return peak_memory(partial(model.predict, X)) - y.nbytes
+        return max(0, peak_memory(partial(model.predict, X)) - y.nbytes)
     if name == "transform":
         map_ = gegenbauer().fit(X)
         out = np.empty((n // 4, WIDTH), np.float32)

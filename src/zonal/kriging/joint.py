@@ -37,7 +37,8 @@ __all__ = [
 #: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
 
-BLOCK = 8192
+# Rows of a block, and the most numbers in the features that it needs.
+BLOCK, BLOCK_NUMBERS = 8192, 1 << 24
 # Rows that are predicted at a time: their features are in the cache, or close to it.
 QUERIES = 2048
 
@@ -158,9 +159,14 @@ def whitened_gram(
         whitened = block.apply(np.column_stack(columns))
         return np.asarray(whitened.T @ whitened)
 
+    # Rows that are all summed share their neighbours, but few among many have each its own.
+    share = len(whitening) / len(locations)
+    rows_a_row = min(2 / share, 1 + whitening.neighbors.shape[1])
+    width = 1 + locations.targets.shape[1] + features(locations.rows[:1]).shape[1]
+    size = max(1, min(BLOCK, int(BLOCK_NUMBERS / (rows_a_row * width))))
     gram: FloatArray | None = None
     # In the order of the blocks, so that the number of threads does not change the sums.
-    for part in ordered_map(products, whitening.blocks(BLOCK, points)):
+    for part in ordered_map(products, whitening.blocks(size, points)):
         gram = part.astype(np.float64) if gram is None else gram + part
     assert gram is not None
     return gram
