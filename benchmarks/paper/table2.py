@@ -311,7 +311,8 @@ def _fewer(rows: Rows) -> dict[str, Any]:
     """Methods that were run with fewer seeds than others."""
     most = max(len(row["mse"]) for row in rows)
     few = {row["method"]: len(row["mse"]) for row in rows if 0 < len(row["mse"]) < most}
-    return {"fewer seeds": few} if few else {}
+    shared = "one thread, beside the other work of a shared machine"
+    return {"fewer seeds": few, "seconds of these": shared} if few else {}
 
 
 def find(rows: list[dict[str, Any]], dataset: str, method: str, part: str) -> dict[str, Any] | None:

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import xarray as xr
+from sklearn.base import clone
 from sklearn.neighbors import KNeighborsRegressor
 
 import zonal
+from zonal.rows.stream import StreamSource
 
 from .conftest import smooth
 
@@ -94,6 +96,17 @@ def test_dask_chunks(holes, filled, quick):
     lazy = zonal.fill(holes.chunk(lat=5, lon=12), model=quick)
     assert lazy["prediction"].chunks == ((5, 5, 5, 3), (12, 12, 12))
     xr.testing.assert_allclose(lazy.compute().drop_attrs(), filled.drop_attrs(), atol=1e-6)
+
+
+def test_a_model_without_a_local_part_reads_chunk_by_chunk(holes, quick, monkeypatch):
+    """The same model as from all rows at once, which are never held together."""
+    features = clone(quick).set_params(local=None)
+    cells = holes.to_dataframe().reset_index().dropna()
+    places = cells[["lat", "lon"]].set_axis(["latitude", "longitude"], axis=1)
+    at_once = zonal.fill(holes, model=clone(features).fit(places, cells["temperature"]))
+    monkeypatch.setattr(StreamSource, "hold", None)
+    lazy = zonal.fill(holes.chunk(lat=5, lon=12), model=features).compute()
+    np.testing.assert_allclose(lazy["prediction"], at_once["prediction"], rtol=1e-9)
 
 
 def test_a_dataset_needs_a_target_where_there_are_several(holes, filled, quick):

@@ -119,8 +119,9 @@ def fill(
 
 
 def _fitted(field: Field, model: Any) -> Any:
-    """Return a model of the cells that have a value, in memory if they fit."""
-    held = StreamSource(field).hold(KEPT_BYTES)
+    """Return a model of the cells that have a value; they are held if they fit and that helps."""
+    streams = getattr(model, "local", "auto") is None  # nothing but a local part needs rows at once
+    held = None if streams else StreamSource(field).hold(KEPT_BYTES)
     few = held is not None and len(held) < MIN_ROWS
     chosen = _default(few) if model is None else clone(model)
     if held is None:

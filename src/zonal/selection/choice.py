@@ -50,6 +50,8 @@ GAP_AHEAD = 0.9
 GLANCE = "matern 3/2"
 # With more noise than this, relative to the local part, there is little for neighbours to tell.
 LOUD = 1.0
+# The same for tables that were encoded, whose many columns make trials of local parts slow.
+LOUD_TABLE = 0.5
 # Features of a shorter range are not tried beside a local part if this factor is lost with longer.
 HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
@@ -227,7 +229,7 @@ class _Chooser:
         for columns in () if noise else (self._stretched(alone), metric):
             if columns is not None and self._has_time("a local part in other columns", alone):
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
-        best_local = self._polished(locals_)
+        best_local = alone if noise else self._polished(locals_)
         features = None
         of_scouts = search.of_mean(scouts[0][1]) if scouts else np.inf
         far = self._of_mean(best_local) <= self._hopeless() * of_scouts
@@ -254,7 +256,8 @@ class _Chooser:
     def _finds_noise(self, alone: _Contender, first: list[tuple[Candidate, float]]) -> bool:
         """Tell whether a local part finds little but noise, and narrow features do better."""
         found = alone.trial.found
-        if self.local.required or found is None or found.noise < LOUD:
+        loud = LOUD_TABLE if self.scaled else LOUD
+        if self.local.required or found is None or found.noise < loud:
             return False
         return self._of_mean(alone) > self.search.of_mean(first[0][1], 2)
 

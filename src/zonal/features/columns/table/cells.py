@@ -113,7 +113,7 @@ def _of_arrow(column: Any) -> Cells:
 
 def _of_objects(values: Array) -> Cells:
     """Read cells of any type: one kind if all are of it, else text."""
-    gaps = np.fromiter((_is_gap(cell) for cell in values), dtype=bool, count=len(values))
+    gaps = np.array([type(cell) is not str and _is_gap(cell) for cell in values], dtype=bool)
     known = values[~gaps]
     kinds = {type(cell) for cell in known}
     if kinds and all(
@@ -135,7 +135,11 @@ def _of_objects(values: Array) -> Cells:
             " (argument must be a string or a number), or a date."
         )
     words = np.full(len(values), None, dtype=object)
-    words[~gaps] = [str(cell).strip() or None for cell in known]
+    if kinds == {str}:  # most words occur often
+        stripped = {word: word.strip() or None for word in set(known)}
+        words[~gaps] = [stripped[word] for word in known]
+    else:
+        words[~gaps] = [str(cell).strip() or None for cell in known]
     return Cells("text", words)
 
 

@@ -136,10 +136,12 @@ class WordLevels:
 
     def codes(self, words: Array) -> Array:
         """Return the number of each word's level."""
-        table = {level: code for code, level in enumerate(self.levels.tolist())}
+        table: dict[str | None, int] = dict(
+            zip(self.levels.tolist(), range(len(self.levels)), strict=True)
+        )
         other = len(table)
-        named = (MISSING if word is None else word for word in words)
-        return np.fromiter((table.get(word, other) for word in named), np.intp, len(words))
+        table[None] = table.get(MISSING, other)
+        return np.array([table.get(word, other) for word in words], dtype=np.intp)
 
 
 @dataclass(frozen=True)
