@@ -9,7 +9,7 @@ OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theo
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test lint format bench docs figures linkcheck dist extras oldest clean
+.PHONY: help demo chromium test lint format bench fuzz torture docs figures linkcheck dist extras oldest clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -43,6 +43,12 @@ format: $(READY)  ## Format the code
 
 bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
+
+fuzz: $(READY)  ## Try the properties of tests/properties on 10,000 random cases, in 20 minutes at most
+	$(TEST_ENV) $(BIN)/python -m benchmarks.reliability.fuzz
+
+torture: $(READY)  ## Kill commands, saves, streams and Dask at 200 random moments; fill disk and memory
+	$(TEST_ENV) $(BIN)/python -m benchmarks.reliability.torture
 
 docs: $(READY)  ## Build the site in docs/_build/html: every figure checked, doctests and gallery run
 	$(BIN)/python -m benchmarks.quotes
