@@ -41,7 +41,7 @@ SURVIVORS = 8, 3
 # The kernel whose length scale is found first in a learned metric, which is learnt with it.
 METRIC_FAMILY = "matern 3/2"
 # Training rows of the pilot for each column of a trial, at least.
-ROWS_A_COLUMN = 3
+ROWS_A_COLUMN = 4
 # With fewer rows in the pilot, landmarks tell kernels apart as well as harmonics, and cost less.
 MANY, LANDMARKS = 3_000, "nystroem, uniform"
 # How often the best length scale moves by a factor of √2 while that helps.
