@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-# Tests that need no extra, for the oldest versions.
+# Tests of the numerics, for the oldest versions.
 OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theory tests/features tests/learners/test_ridge.py
 
 # Tests run side by side, one process for each core, so that BLAS needs no threads of its own.
@@ -72,7 +72,7 @@ extras: dist  ## Install the wheel into fresh environments, with each extra alon
 # The oldest NumPy has no wheels for Python 3.13 and later.
 oldest:  ## Run the quick tests with the oldest supported versions, on Python 3.11 or 3.12
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --constraint release/oldest.txt . pytest
+	.venv-oldest/bin/python -m pip install --quiet --constraint release/oldest.txt '.[save,frames]' pytest hypothesis
 	$(TEST_ENV) .venv-oldest/bin/python -m pytest -q -m "not slow" -p no:cacheprovider $(OLDEST)
 
 clean:  ## Remove the virtual environment and everything made

@@ -45,6 +45,7 @@ suppress_warnings = ["config.cache"]  # settings that are functions
 
 # Reference: one page for each public name, from its docstring.
 autosummary_generate = True
+default_role = "py:obj"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -65,6 +66,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "abort_on_example_error": True,
     "matplotlib_animations": False,
+    "image_scrapers": ("matplotlib", "drawn.scrape"),
     "image_srcset": ["2x"],
     "default_thumb_file": str(ROOT / "docs" / "local.png"),
     "within_subsection_order": "FileNameSortKey",
