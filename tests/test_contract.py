@@ -106,7 +106,7 @@ SIGNATURES = {
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",
-    "load": "(path, functions=None, trusted=())",
+    "load": "(path, functions=None, trusted=(), *, max_bytes=8589934592)",
     "theory.harmonic_dimension": "(degree, dim)",
     "theory.gegenbauer": "(degree, dim, t)",
     "theory.statistical_dimension": "(K, lam, *, X=None, method='exact', n_probes=16, "

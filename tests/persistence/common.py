@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import zonal
+from zonal.persistence.archive import seal
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
@@ -57,9 +58,11 @@ def parts(path):
 
 
 def write_parts(path, contents):
+    """Write a file as someone would who knows how it is sealed."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in contents.items():
             archive.writestr(name, content)
+    path.write_bytes(seal(path.read_bytes()))
 
 
 def refuse(path, match=None, **kwargs):

@@ -94,5 +94,20 @@ class Foreign(TransformerMixin, BaseEstimator):
 
 
 def test_foreign_classes(path):
-    zonal.save(zonal.KernelRidge(Foreign(), 0.1).fit(X, y), path)
+    model = zonal.KernelRidge(Foreign(), 0.1).fit(X, y)
+    with pytest.warns(UserWarning, match=r"not trusted: \S*\.Foreign\. .*trusted=\[Foreign\]"):
+        zonal.save(model, path)
     refuse(path, r"does not trust: \S*\.Foreign\. Only those of zonal, scikit-learn and NumPy")
+    loaded = zonal.load(path, trusted=[Foreign])
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(TypeError, match="'Foreign', which is not a class"):
+        zonal.load(path, trusted=["Foreign"])
+
+
+def test_what_could_not_be_loaded_is_not_saved(path):
+    class Hidden(Foreign):
+        """No name leads to it from outside of this function."""
+
+    with pytest.raises(ValueError, match=r"was not saved, for it could not be .*Hidden is not a"):
+        zonal.save(zonal.KernelRidge(Hidden(), 0.1).fit(X, y), path)
+    assert not path.exists()

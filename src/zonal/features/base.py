@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._suggestions import Hinting
 from .._typing import Array, FloatArray
-from .._validation import canonical, check_count
-from ..kernels import as_kernel
+from .._validation import canonical, check_count, row_norms
+from ..kernels import Kernel, as_kernel
 from ..kernels.slopes import check_coef, dense
 from ..rows.dispatch import blockwise, sampled
 from ..rows.threads import map_rows
@@ -74,12 +74,33 @@ class KernelFeatures(
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         sample = TrainingSample(X, sample_weight)
         self._resolve_kernel(sample)
-        self._n_features_out = self._fit(sample, seed)
+        n_columns = self._fit(sample, seed)
+        self._check_range(sample)
+        self._n_features_out = n_columns
         return self
 
     def _resolve_kernel(self, sample: TrainingSample) -> None:
         self.kernel_ = as_kernel(self.kernel).resolve(sample.rows, sample.weights)
         self.kernel_.check()
+
+    def _check_range(self, sample: TrainingSample) -> None:
+        """Raise ValueError where rows are outside of the kernel's domain, or k(x, x) overflows."""
+        if self._bounded or not isinstance(getattr(self, "kernel_", None), Kernel):
+            return
+        norms = row_norms(self._prepared(sample.rows))
+        self.kernel_.check_norms(norms)
+        with np.errstate(over="ignore", invalid="ignore"):
+            diagonal = self.kernel_.diagonal(norms)
+        beyond = ~(diagonal <= np.finfo(sample.dtype).max)
+        if beyond.any():
+            raise _overflow(
+                f"k(x, x) of {self.kernel_!r}", sample.dtype, float(norms[beyond].min())
+            )
+
+    @property
+    def _bounded(self) -> bool:
+        """Whether no row can take the features out of the range of numbers."""
+        return bool(getattr(getattr(self, "kernel_", None), "shift_invariant", False))
 
     @blockwise
     def transform(self, X: Any) -> Array:
@@ -244,7 +265,23 @@ class KernelFeatures(
         return self.n_columns * self.n_features_in_
 
     def _fill(self, X: Any, out: Array) -> Array:
-        return map_rows(self.evaluator(X.dtype), X, out, self.scratch_width)
+        evaluate = self.evaluator(X.dtype)
+        block = evaluate if self._bounded else self._checked(evaluate)
+        return map_rows(block, X, out, self.scratch_width)
+
+    def _checked(self, evaluate: Callable[[Any, Array], None]) -> Callable[[Any, Array], None]:
+        """Return a function that fills features and raises ValueError where they overflow."""
+
+        def block(rows: Any, out: Array) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                evaluate(rows, out)
+                finite = np.isfinite(out.sum())
+            if not (finite or np.isfinite(out).all()):
+                norms = row_norms(rows)[~np.isfinite(out).all(axis=1)]
+                what = f"A feature of {type(self).__name__}({self.kernel_!r})"
+                raise _overflow(what, out.dtype, float(norms.min()))
+
+        return block
 
     def _valid(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -279,3 +316,12 @@ class KernelFeatures(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _overflow(what: str, dtype: npt.DTypeLike, norm: float) -> ValueError:
+    """Return the error of a number that leaves the range of a type at rows of a norm."""
+    kind = np.dtype(dtype)
+    wider = ", or pass float64" if kind == np.float32 else ""
+    return ValueError(
+        f"{what} overflows {kind} at rows of norm {norm:.3g}: scale the rows down{wider}."
+    )

@@ -101,9 +101,14 @@ def _balanced(
     """Return the degree that balances bias and variance at the mean radius."""
     top = series.degree(0.0)
     orders = series.orders(top, COARSE) if n_radial is None else series.split(n_radial)
-    coefficients = series.radial(top, orders)(np.array([radius]))[0]
+    coefficients = _relative(series.at(radius, top, orders))
     total = float(np.square(coefficients).sum()) / max(series.kept(top, orders), 1e-300)
     return balanced_degree(coefficients, total, dim, n_components / sum(orders))
+
+
+def _relative(coefficients: FloatArray) -> FloatArray:
+    """Scale coefficients to norm one: fourth powers of those of a large k(x, x) overflow."""
+    return coefficients / max(float(np.linalg.norm(coefficients)), 1e-300)
 
 
 def diagonal_variance(coefficients: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
@@ -179,7 +184,8 @@ def _warn(kernel: Kernel, cut: Cut, radius: float, dim: int, n_components: int) 
         return
     if dim == 1:
         return
-    mean, variance = diagonal_variance(cut.radial()(np.array([radius]))[0], dim)
+    coefficients = cut.series.at(radius, cut.max_degree, cut.orders)
+    mean, variance = diagonal_variance(_relative(coefficients), dim)
     noise = np.sqrt(variance[-1] * cut.n_radial / n_components)
     if noise > mean[-1] > 0:
         warnings.warn(

@@ -151,7 +151,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         self._check_parameters()
         norms = row_norms(self._prepare(sample, seed))
-        self.kernel_.check_norms(norms)
+        self._check_range(sample)
         self.expansion_ = self._find_expansion(norms, sample.weights)
         self.max_degree_, self.n_radial_ = self.expansion_.max_degree, self.expansion_.n_radial
         self._check_order(self.n_radial_)

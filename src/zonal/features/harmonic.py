@@ -134,7 +134,7 @@ class HarmonicFeatures(ReducedFeatures):
             check_positive("tol", self.tol, type(self).__name__)
         rows = self._prepare(sample, seed)
         norms = row_norms(rows)
-        self.kernel_.check_norms(norms)
+        self._check_range(sample)
         low, high = self._range(norms, sample.weights)
         modes = self._modes(norms, sample.weights, low, high)
         degrees, indices, counts = self._leading().select(modes)
@@ -149,7 +149,7 @@ class HarmonicFeatures(ReducedFeatures):
             used = np.zeros(degrees.max(initial=0) + 1, np.int64)
             np.maximum.at(used, degrees, counts)
             self._program = HarmonicProgram.of(self._dim, used)
-        self._warn(modes)
+        self._warn(modes, high)
         return len(self.degrees_)
 
     def _range(self, norms: FloatArray, weights: FloatArray) -> tuple[float, float]:
@@ -201,7 +201,16 @@ class HarmonicFeatures(ReducedFeatures):
             return LeadingByNumber(self.n_components)
         return LeadingByTolerance(self.tol)
 
-    def _warn(self, modes: MercerModes) -> None:
+    def _warn(self, modes: MercerModes, high: float) -> None:
+        if not self.eigenvalues_.any() and modes.trace > 0:
+            warnings.warn(
+                f"The features are zero: no eigenfunction of {self.kernel_!r} is above rounding at "
+                f"norms up to {high:.3g}, which are large for its length scale. Widen it, scale or "
+                "centre the columns, or use NystroemFeatures.",
+                TruncationWarning,
+                stacklevel=4,
+            )
+            return
         if 1 + self._dim <= self.n_components or self.tol is not None or modes.max_degree < 1:
             return
         left_out = 1 - float(self.eigenvalues_.sum()) / (modes.trace or 1.0)

@@ -199,7 +199,8 @@ def _largest_products(
     for spectrum in spectra:
         outer = np.multiply.outer(values, spectrum).ravel()
         order = np.argsort(-outer, kind="stable")[:n_largest]
-        order = order[outer[order] > NEGLIGIBLE * outer.max(initial=0.0)]
+        # One at least, even if all are zero.
+        order = order[: max(1, int((outer[order] > NEGLIGIBLE * outer.max(initial=0.0)).sum()))]
         stages.append(np.array(np.divmod(order, len(spectrum)), np.int64))
         values = outer[order]
     return values, stages

@@ -66,7 +66,7 @@ def moments_of_rows(
         weights = None if weight is None else weight[chosen]
         Z = form.fill(_rows(X, chosen), scratch[0])
         rows = _augmented(Z, Y[chosen], weights, groups[group], scratch[1])
-        return group, rows.T @ rows, len(rows), float(np.finfo(rows.dtype).eps)
+        return group, _products(rows), len(rows), float(np.finfo(rows.dtype).eps)
 
     # Each thread takes rows all the way from X to their products; the sums are taken in order,
     # so that they do not depend on the threads.
@@ -120,6 +120,22 @@ def _augmented(
     if weight is not None:
         rows *= np.sqrt(weight)[:, None].astype(dtype)
     return rows
+
+
+def _products(rows: Array) -> Array:
+    """Return the products of all columns; in float64 where they are beyond the range of float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = rows.T @ rows
+    if np.isfinite(products).all():
+        return products
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = rows.T.astype(np.float64) @ rows.astype(np.float64)
+    if not np.isfinite(products).all():
+        raise ValueError(
+            f"Squares of features, targets or weights up to {np.abs(rows).max():.3g} overflow: "
+            "scale the rows or the targets down."
+        )
+    return products
 
 
 def _is_moderate(values: Array | None) -> bool:

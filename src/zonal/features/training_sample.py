@@ -21,6 +21,8 @@ class TrainingSample:
     ----------
     rows : ndarray or CSR matrix of shape (n, d)
     weights : ndarray of shape (n,)
+    dtype : numpy.dtype
+        The precision that the rows came in, and that features will have.
     """
 
     def __init__(self, X: Any, sample_weight: Any) -> None:
@@ -31,6 +33,7 @@ class TrainingSample:
         chosen = chosen[sample_rows(len(chosen))]
         self.rows = X[chosen].astype(np.float64)
         self.weights: FloatArray = weights[chosen]
+        self.dtype = np.dtype(X.dtype)
 
     def mean(self) -> FloatArray:
         """Return the weighted mean of the rows."""

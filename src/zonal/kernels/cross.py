@@ -11,12 +11,12 @@ dot-product kernels, and by quadrature for all others.
 """
 
 from functools import lru_cache, singledispatch
-from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, ive, roots_legendre
+from scipy.special import gammaln, roots_legendre
 
 from .._typing import FloatArray
+from ..engines.bessel import log_scaled_bessel
 from ..polynomials import log_harmonic_dimensions, orthonormal_table
 from .radial import TaylorRadial
 from .terms import (
@@ -36,6 +36,8 @@ BLOCK = 1 << 21
 NEGLIGIBLE = 1e-17
 # A radius that stands for zero, small enough for its square to be nothing.
 TINY = 1e-150
+# Arguments of Bessel functions: beyond, the values are zero, or those of the end.
+RANGE = float(np.finfo(np.float64).tiny), 1e300
 
 
 @singledispatch
@@ -102,40 +104,20 @@ def _(
     term: ExponentialTerm, dim: int, max_degree: int, radii: FloatArray, others: FloatArray
 ) -> FloatArray:
     r"""With z = r s · rate: α_ℓ Γ(d/2) (2/z)^{d/2-1} I_{ℓ+d/2-1}(z) e^{-β(r²+s²)}, in logs."""
-    z = term.rate * np.outer(radii, others)
-    square = np.add.outer(np.square(radii), np.square(others))
-    order = np.arange(max_degree + 1, dtype=np.float64)[:, None, None] + dim / 2 - 1
+    product, gap = np.outer(radii, others), np.subtract.outer(radii, others)
+    orders = np.arange(max_degree + 1) + dim / 2 - 1
     log_alpha = log_harmonic_dimensions(max_degree, dim)[:, None, None]
     log_constant = log_alpha + gammaln(dim / 2) + term.log_factor
     # At z = 0 only degree 0 is left; the smallest number stands in for zero.
-    z = np.maximum(z, np.finfo(np.float64).tiny)
+    z = np.clip(term.rate * product, *RANGE)
     with np.errstate(over="ignore"):
+        # z - β(r²+s²) without its cancellation: the Gaussian has nothing but the first part.
+        decay = -term.decay * np.square(gap)
+        if term.rate != 2 * term.decay:
+            decay += (term.rate - 2 * term.decay) * product
         return np.exp(
-            log_constant
-            + _log_scaled_bessel(order, z[None])
-            + (1 - dim / 2) * np.log(z / 2)
-            + (z - term.decay * square)
+            log_constant + log_scaled_bessel(orders, z) + (1 - dim / 2) * np.log(z / 2) + decay
         )
-
-
-def _log_scaled_bessel(order: Any, z: FloatArray) -> FloatArray:
-    """Return log(e^{-z} I_ν(z)) for ν ≥ -½ and z > 0, also where the value underflows."""
-    order, z = np.broadcast_arrays(order, z)
-    with np.errstate(divide="ignore"):
-        out = np.log(ive(order, z))
-    small = ~(out > -600)  # SciPy's value is too small, or zero
-    if small.any():
-        nu, x = order[small], z[small]
-        # (z/2)^ν / Γ(ν+1) Σ_k (z²/4)^k / (k! (ν+1)…(ν+k)): positive terms, quick since ν >> z.
-        quarter = np.square(x / 2)
-        term = total = np.ones_like(x)
-        k = 0
-        while (term > NEGLIGIBLE * total).any():
-            k += 1
-            term = term * quarter / (k * (nu + k))
-            total = total + term
-        out[small] = nu * np.log(x / 2) - gammaln(nu + 1) + np.log(total) - x
-    return out
 
 
 @cross.register

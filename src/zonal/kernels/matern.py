@@ -1,7 +1,6 @@
 """Matérn kernels: samples of the Gaussian process are as smooth as ν says."""
 
 import math
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ from scipy.special import gammaln, kve
 
 from .._typing import FloatArray
 from .._validation import check_positive
+from ..engines.bessel import debye_polynomials
 from .gaussian import Gaussian
 from .shift_invariant import ShiftInvariantKernel
 from .terms import NumericTerm, Term
@@ -180,16 +180,8 @@ def _debye(nu: float, distance: FloatArray) -> FloatArray:
     z = math.sqrt(2 / nu) * distance
     root = np.hypot(1.0, z)
     excess = z * (z / (1 + root))  # √(1+z²) - 1, without cancellation
-    series = sum((u * (-1 / nu) ** k for k, u in enumerate(_debye_polynomials())), Poly([0.0]))
+    series = sum(
+        (u * (-1 / nu) ** k for k, u in enumerate(debye_polynomials(DEBYE_TERMS))), Poly([0.0])
+    )
     decay = np.exp(-nu * (excess - np.log1p(excess / 2)))
     return np.asarray(decay / np.sqrt(root) * (series(1 / root) / series(1.0)))
-
-
-@lru_cache(maxsize=1)
-def _debye_polynomials() -> tuple[Poly, ...]:
-    """u_0 = 1, u_{k+1}(p) = p²(1-p²) u_k'(p) / 2 + ∫₀ᵖ (1-5q²) u_k(q) dq / 8."""
-    found = [Poly([1.0])]
-    for _ in range(DEBYE_TERMS - 1):
-        u = found[-1]
-        found.append(Poly([0, 0, 0.5, 0, -0.5]) * u.deriv() + (Poly([1, 0, -5]) * u).integ() / 8)
-    return tuple(found)

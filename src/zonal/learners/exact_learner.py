@@ -15,7 +15,7 @@ from .._validation import check_count
 from ..features.baselines.landmarks import distinct_rows
 from ..kernels import Kernel, as_kernel
 from ..moments.folds import make_splits
-from ..moments.held_out import summary
+from ..moments.held_out import best_alpha, summary
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.dask import DaskSource
@@ -110,7 +110,8 @@ class ExactLearner(Learner):
             train, test = (np.flatnonzero(np.isin(plan.labels, part)) for part in split)
             errors.append(self._path_errors(block.rows(train), block.rows(test), alphas))
         self.cv_results_ = summary(alphas, np.array(errors))
-        best = float(alphas[np.argmin(self.cv_results_["mean_test_mse"])])
+        variance = float(block.y.var(axis=0).mean())
+        best = best_alpha(alphas, self.cv_results_["mean_test_mse"], variance)
         self.alpha_: Any = best
         return np.full(n_targets, best)
 

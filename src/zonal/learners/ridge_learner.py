@@ -17,7 +17,7 @@ from ..features.columns.table.cells import is_frame, is_plain
 from ..features.columns.table.gaps import column_means, filled
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
-from ..moments.held_out import HeldOut, check_split, cross_validate, summary
+from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
@@ -330,9 +330,8 @@ class RidgeLearner(LocalLearner):
                 "The cross-validation errors are not finite: targets, features or weights are "
                 "beyond the range of numbers. Scale them, or give a number as alpha."
             )
-        # Errors within rounding of the smallest are ties, which go to the strongest alpha.
-        targets = total.squares()[total.n_features :].mean() / total.weight
-        alpha = float(alphas[errors <= errors.min() + 1e-10 * targets].max())
+        variance = total.squares()[total.n_features :].mean() / total.weight
+        alpha = best_alpha(alphas, errors, variance, total.precision)
         return solve(total, alpha, self.fit_intercept, results)
 
     def _grid(self, total: Moments) -> FloatArray:

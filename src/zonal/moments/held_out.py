@@ -12,7 +12,10 @@ from .folds import Split
 from .moments import Moments
 from .ridge import Eigen, center, solve_ridge
 
-__all__ = ["HeldOut", "check_split", "cross_validate", "least_error", "summary"]
+__all__ = ["HeldOut", "best_alpha", "check_split", "cross_validate", "least_error", "summary"]
+
+# Errors that differ by less are ties: relative to the smallest, and to the targets' variance.
+TIE, FLOOR = 1e-4, 1e-10
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class HeldOut:
         The number of features D.
     precision, weight : float
         The precision of the sums; the weight of the test rows.
+    rank : int
+        The largest rank that so many training rows have.
     """
 
     fitted: FloatArray
@@ -35,13 +40,15 @@ class HeldOut:
     width: int
     precision: float
     weight: float
+    rank: int
 
     @classmethod
     def of(cls, train: Moments, test: Moments, fit_intercept: bool = True) -> "HeldOut":
         """Make it of the moments of training and test rows."""
         middle = center(train, fit_intercept)
         products = train.products(middle), test.products(middle)
-        return cls(*products, train.n_features, train.precision, test.weight)
+        rank = max(train.n_rows - int(fit_intercept), 0)
+        return cls(*products, train.n_features, train.precision, test.weight, rank)
 
     def error(self, alpha: float) -> float:
         """Return the mean squared error on the test rows, averaged over targets.
@@ -56,7 +63,7 @@ class HeldOut:
     def errors(self, alphas: FloatArray) -> FloatArray:
         """Return the errors for many alphas, by one eigendecomposition: [n_alphas]."""
         D = self.width
-        eigen = Eigen.of(self.fitted[:D, :D])
+        eigen = Eigen.of(self.fitted[:D, :D], rank=self.rank)
         rotated = eigen.vectors.T @ self.fitted[:D, D:]
         errors = []
         # Coefficients of several alphas side by side, but no more columns than the Gram matrix has:
@@ -65,7 +72,8 @@ class HeldOut:
         for first in range(0, len(alphas), step):
             shrink = np.stack([eigen.shrink(a) for a in alphas[first : first + step]], axis=1)
             shape = D, shrink.shape[1], rotated.shape[1]
-            coef = eigen.vectors @ (shrink[:, :, None] * rotated[:, None, :]).reshape(D, -1)
+            parts = shrink[:, :, None] * rotated[:, None, :]  # [rank, n_alphas, t]
+            coef = eigen.vectors @ parts.reshape(len(parts), shape[1] * shape[2])
             errors.append(self._errors(coef.reshape(shape)))
         return np.concatenate(errors)
 
@@ -77,6 +85,28 @@ class HeldOut:
         explained = np.sum(coef * (2 * cross - fitted_part), axis=0)
         squares = np.diag(self.held_out)[D:]
         return np.maximum(squares - explained, 0.0).mean(axis=1) / self.weight
+
+
+def best_alpha(
+    alphas: FloatArray, errors: FloatArray, variance: float, precision: float = 0.0
+) -> float:
+    """Return the alpha of the smallest error; of those that are as good, the largest.
+
+    On a few rows, or where the features say nothing, many alphas have the same error but for
+    rounding, which must not decide: not the order of the rows, their chunks, or the units of y.
+
+    Parameters
+    ----------
+    alphas, errors : ndarrays of shape (n,)
+        What was tried, and mean squared errors.
+    variance : float
+        That of the targets: an error of 1e-10 of it is nothing.
+    precision : float
+        The machine precision of the sums that the errors are made of.
+    """
+    least = errors.min()
+    limit = least + TIE * least + max(FLOOR, precision) * variance
+    return float(alphas[errors <= limit].max())
 
 
 def least_error(error: Callable[[float], float], alphas: FloatArray) -> float:

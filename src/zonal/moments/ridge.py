@@ -25,9 +25,9 @@ class Eigen:
 
     Attributes
     ----------
-    values : ndarray of shape (n,)
-        λ, none below zero.
-    vectors : ndarray of shape (n, n)
+    values : ndarray of shape (r,)
+        λ, none below zero; r is n, or the rank if that is known to be less.
+    vectors : ndarray of shape (n, r)
         V.
     floor : float
         The size of the noise.
@@ -38,12 +38,16 @@ class Eigen:
     floor: float
 
     @classmethod
-    def of(cls, matrix: FloatArray, precision: float = 0.0) -> "Eigen":
-        """Decompose a symmetric matrix, known to a relative precision."""
+    def of(cls, matrix: FloatArray, precision: float = 0.0, rank: int | None = None) -> "Eigen":
+        """Decompose a symmetric matrix, known to a relative precision.
+
+        With a rank, no more than its leading directions are kept: all others are rounding.
+        """
         values, vectors = np.linalg.eigh(matrix)  # unlike SciPy's, without the GIL
         relative = max(precision, len(values) * float(np.finfo(float).eps))
         floor = max(-2 * values[0], relative * values[-1], 0.0)
-        return cls(np.maximum(values, 0.0), vectors, float(floor))
+        first = 0 if rank is None else max(len(values) - rank, 0)
+        return cls(np.maximum(values[first:], 0.0), vectors[:, first:], float(floor))
 
     def shrink(self, alpha: float) -> FloatArray:
         """1 / (λ + α), or zero for what is rounding."""

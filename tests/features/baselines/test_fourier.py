@@ -425,3 +425,19 @@ def test_a_new_kernel_registers_its_distribution():
 def test_errors(features, message):
     with pytest.raises(ValueError, match=message):
         features.fit(points(10, 3)[0])
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("kind", [zonal.FourierFeatures, zonal.FastFoodFeatures])
+@pytest.mark.parametrize("kernel", [zonal.RationalQuadratic(), zonal.Laplacian()], ids=repr)
+def test_phases_of_many_turns(kernel, kind, scale):
+    """Neither type nor memory order of rows matters: phases are reduced in float64."""
+    rows = (scale * np.random.default_rng(0).standard_normal((50, 4))).astype(np.float32)
+    features = kind(kernel, 65, random_state=0).fit(rows)
+    single, double = features.transform(rows), features.transform(rows.astype(np.float64))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, double, atol=1e-4)
+    for other in (np.asfortranarray(rows), np.repeat(rows, 2, axis=0)[::2], sp.csr_array(rows)):
+        np.testing.assert_allclose(features.transform(other), single, atol=1e-4)
+    alone = np.concatenate([features.transform(rows[i : i + 1]) for i in range(50)])
+    np.testing.assert_allclose(alone, single, atol=1e-4)

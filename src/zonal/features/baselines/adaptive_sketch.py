@@ -179,7 +179,8 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         degrees = self.series_.degrees.tolist()
         weighted = [probes * height[:, None] for height in heights.T]
         masses = np.array([sampler.mass(H, q) for H, q in zip(weighted, degrees, strict=True)])
-        share = 0.9 * masses / masses.sum() + 0.1 / len(masses)
+        # Where the rows are so far from each other that all is zero, no piece is better.
+        share = 0.9 * masses / (masses.sum() or 1.0) + 0.1 / len(masses)
         share /= share.sum()
         counts = rng.multinomial(n_draws, share)
         found = []

@@ -20,6 +20,9 @@ from ..training_sample import TrainingSample
 
 __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
 
+# Phases in float32 are right to 2⁻²⁴ of themselves: up to this many turns, to about 1e-4 of a turn.
+SINGLE_TURNS = 256.0
+
 
 @singledispatch
 def spectral_norms(
@@ -108,6 +111,15 @@ def _mass(kernel: Kernel) -> float:
     return float(kernel.diag(np.zeros((1, 1)))[0])
 
 
+def _reduce_far_rows(turns: Array, rows: Any, in_double: Callable[[Any], Array]) -> None:
+    """Replace phases of many turns by their fractions, found in float64, row by row."""
+    if max(turns.max(initial=0.0), -turns.min(initial=0.0)) <= SINGLE_TURNS:
+        return
+    far = np.flatnonzero(np.abs(turns).max(axis=1) > SINGLE_TURNS)
+    exact = in_double(rows[far].astype(np.float64))
+    turns[far] = exact - np.rint(exact)
+
+
 class SpectralFeatures(AnchoredFeatures):
     r"""Base class of maps made of cosines and sines of random frequencies.
 
@@ -157,8 +169,12 @@ class SpectralFeatures(AnchoredFeatures):
         turns_of = self._turns(dtype)
         amplitudes = self._amplitudes.astype(dtype)
 
+        in_double = None if np.dtype(dtype) == np.float64 else self._turns(np.float64)
+
         def block(rows: Any, out: Array) -> None:
             turns = turns_of(rows)
+            if in_double is not None:
+                _reduce_far_rows(turns, rows, in_double)
             if self._offset is not None:
                 turns[:, -1] += self._offset
             if shift:
@@ -222,13 +238,17 @@ class FourierFeatures(SpectralFeatures):
     Notes
     -----
     Nothing but a median bandwidth is learnt from data. CSR rows are never filled: the products
-    with the frequencies take time proportional to the number of stored entries. Phases are
-    computed in the precision of X, so rows far from the origin (norms above about 1e4 bandwidths
-    in float32) should be centred first.
+    with the frequencies take time proportional to the number of stored entries.
+
+    A phase of t turns is known to about 2⁻⁵³ t turns; for rows in float32 those of more than 256
+    turns are found in float64 and reduced before they are rounded. So the features do not depend
+    on the type or the memory order of X, up to 1e-3 in float32 and 2⁻⁵⁰ t in float64, which is 1e-9
+    for rows of 1e6 length scales. Beyond 1e12 length scales nothing is left of the fractions:
+    centre or scale such rows first.
 
     The frequencies of a rough kernel have heavy tails: those of Matern exceed M/ℓ with a
-    probability of about :math:`M^{-2\nu}`. Phases beyond 2²⁴ turns (float32) or 2⁵³ (float64) have
-    no fraction left, so for ν well below 1/2 the features are biased upwards by that probability.
+    probability of about :math:`M^{-2\nu}`, so for ν well below 1/2 the features are biased upwards
+    by the probability of phases beyond 2⁵³ turns, which have no fraction.
 
     References
     ----------

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import Array, FloatArray
+from ..._validation import row_norms
 from ...kernels import Kernel
 from ...rows.threads import block_slices, ordered_map
 
@@ -22,6 +23,11 @@ def kernel_values(kernel: KernelFunction, rows: Any, others: Any) -> FloatArray:
         raise ValueError(
             f"kernel={kernel!r} gave an array of shape {matrix.shape} for {rows.shape[0]} and "
             f"{others.shape[0]} rows: it must be vectorised, kernel(X, Y) -> [n_rows_x, n_rows_y]."
+        )
+    if not np.isfinite(matrix).all():
+        raise ValueError(
+            f"kernel={kernel!r} gave values that are not finite for rows of norms up to "
+            f"{row_norms(rows).max():.3g}: scale the rows down."
         )
     return matrix
 

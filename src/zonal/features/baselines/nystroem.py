@@ -144,6 +144,7 @@ class NystroemFeatures(KernelFeatures):
         else:
             self.kernel_ = as_kernel(self.kernel).resolve(sample.rows, sample.weights)
             self.kernel_.check()
+        self._check_range(sample)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         rows, totals = distinct_rows(X, weights)
         self.landmark_indices_ = rows[self._choose(X[rows], totals, seed)]

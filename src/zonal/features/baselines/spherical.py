@@ -105,8 +105,8 @@ class SphericalFeatures(KernelFeatures):
         self.random_state = random_state
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
+        self._check_range(sample)
         norms = row_norms(sample.rows)
-        self.kernel_.check_norms(norms)
         mean_square = np.average(norms**2, weights=sample.weights)
         radius = float(norms[0] if norms_agree(norms) else np.sqrt(mean_square)) or 1.0
         # To ten digits: what sums of the rows in another order round to must not move the fit.

@@ -54,8 +54,8 @@ class TaylorFeatures(CenteredFeatures):
         """Find the centre, and return the norms of the centred rows (1 if all are zero)."""
         dot_product_terms(self.kernel_, type(self).__name__)  # before it has a say on the rows
         self.center_ = self._find_center(sample)
+        self._check_range(sample)  # before sums of what overflows are taken
         norms = row_norms(self._centered(sample.rows))
-        self.kernel_.check_norms(norms)
         return norms if norms.any() else np.ones_like(norms)
 
     @abstractmethod

@@ -97,9 +97,13 @@ class LeadingByTolerance:
 def _by_eigenvalue(
     modes: MercerModes,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], FloatArray]:
-    """Return degree, radial index and number of harmonics of all modes, the largest first."""
+    """Return degree, radial index and number of harmonics of all modes, the largest first.
+
+    Where all are rounding there is one, the first of degree zero, which is zero then.
+    """
     eigenvalues = modes.eigenvalues
     order = np.argsort(-eigenvalues, axis=None, kind="stable")
-    order = order[eigenvalues.ravel()[order] > NEGLIGIBLE * eigenvalues.max(initial=0.0)]
+    floor = NEGLIGIBLE * eigenvalues.max(initial=0.0)
+    order = order[: max(1, int((eigenvalues > floor).sum()))]
     degrees, indices = np.unravel_index(order, eigenvalues.shape)
     return degrees, indices, np.exp(modes.log_dimensions[degrees])

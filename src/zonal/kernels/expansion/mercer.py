@@ -56,6 +56,8 @@ class MercerModes:
         log α_ℓ.
     trace : float
         The mean of k(x, x).
+    hidden : bool
+        Whether rounding hides the last degree, and so all above it.
     """
 
     def __init__(self, kernel: Any, dim: int, radii: Distribution, max_degree: int) -> None:
@@ -91,6 +93,7 @@ class MercerModes:
         magnified = np.exp(np.minimum(self.log_dimensions / 2, 60)) if numeric else 1.0
         noise = np.broadcast_to(64 * np.finfo(float).eps * magnified, len(values))
         known = noise <= 1e-6
+        self.hidden = not known[-1]
         lowest = np.where(known, values[:, -1] / (size * np.maximum(noise, 1e-12)), 0.0)
         if numeric and (lowest < -1).any():
             worst = int(np.argmin(lowest))
@@ -118,7 +121,8 @@ class MercerModes:
             degree = max_degree = max(limits)
         while True:
             modes = cls(kernel, dim, radii, degree)
-            if degree >= max_degree or dim == 1 or modes.converged or enough(modes):
+            done = degree >= max_degree or dim == 1 or modes.hidden
+            if done or modes.converged or enough(modes):
                 return modes
             degree = min(2 * degree, max_degree)
 
@@ -161,7 +165,8 @@ class MercerModes:
         # Signs are fixed, so that the functions do not depend on the library that found them.
         peaks = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
         roots = np.sqrt(self.values[degrees, indices])[:, None]
-        weights = np.sign(peaks) * vectors * np.sqrt(self.radii.weights) / roots
+        weights = np.sign(peaks) * vectors * np.sqrt(self.radii.weights)
+        weights = np.divide(weights, roots, out=np.zeros_like(weights), where=roots > 0)
         return ModeFunctions.make(
             self.kernel, self.dim, degrees, self.radii.nodes, weights, low, high
         )

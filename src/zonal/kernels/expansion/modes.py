@@ -17,6 +17,8 @@ __all__ = ["ModeFunctions", "OptimalRadial"]
 # never known to many digits, and dear.)
 GRID, GRID_TOL = 129, 1e-8
 MAX_GRID, MAX_GRID_ROUGH, MAX_GRID_LINE = 513, 257, 4097
+# A table with a larger error than that, relative to the largest value, is not used.
+RELIABLE = 1e-3
 # New rows may lie a little outside of the radii that were seen: the table reaches this much beyond.
 MARGIN = 0.1
 # Rows of k_ℓ(r, ·) for all degrees that are held at once.
@@ -77,19 +79,9 @@ class ModeFunctions:
             return cls(kernel, dim, degrees, nodes, weights, low, high, values(np.array([low])))
         margin = MARGIN * (high - low)
         low, high = max(low - margin, 0.0), high + margin
-        table = values(np.linspace(low, high, GRID))
         rough = any(term.slow for term in kernel.terms())
         longest = MAX_GRID_LINE if dim == 1 else MAX_GRID_ROUGH if rough else MAX_GRID
-        while len(table) < longest:
-            finer = np.linspace(low, high, 2 * len(table) - 1)
-            between = values(finer[1::2])
-            error = np.abs(interpolate(finer[1::2], low, high, table) - between).max(axis=0)
-            merged = np.empty((len(finer), table.shape[1]))
-            merged[::2], merged[1::2] = table, between
-            enough = (error <= GRID_TOL * np.abs(table).max()).all()
-            table = merged
-            if enough:
-                break
+        high, table = _reliable_table(values, low, high, longest, float(np.quantile(nodes, 0.75)))
         return cls(kernel, dim, degrees, nodes, weights, low, high, table)
 
     def __call__(self, radii: FloatArray) -> FloatArray:
@@ -123,6 +115,38 @@ class ModeFunctions:
         if len(self.table) == 1:
             return np.repeat(self.table, len(radii), axis=0)
         return interpolate(radii, self.low, self.high, self.table)
+
+
+def _reliable_table(
+    values: Callable[[FloatArray], FloatArray], low: float, high: float, longest: int, least: float
+) -> tuple[float, FloatArray]:
+    """Return the end of a table that can be relied upon, and the table.
+
+    A few rows far from all others would stretch it until the functions are lost between its
+    points. Then it is cut, though not below `least`: beyond its end nothing is interpolated.
+    """
+    whole, error = _table(values, low, high, longest)
+    table, end = whole, high
+    while error > RELIABLE and low + (end - low) / 2 > least:
+        end = low + (end - low) / 2
+        table, error = _table(values, low, end, longest)
+    return (end, table) if error <= RELIABLE else (high, whole)
+
+
+def _table(
+    values: Callable[[FloatArray], FloatArray], low: float, high: float, longest: int
+) -> tuple[FloatArray, float]:
+    """Return values at equally spaced radii, and the error of interpolation at half as many."""
+    table, error = values(np.linspace(low, high, GRID)), np.inf
+    while len(table) < longest and error > GRID_TOL:
+        finer = np.linspace(low, high, 2 * len(table) - 1)
+        between = values(finer[1::2])
+        largest = max(float(np.abs(table).max()), 1e-300)
+        error = float(np.abs(interpolate(finer[1::2], low, high, table) - between).max()) / largest
+        merged = np.empty((len(finer), table.shape[1]))
+        merged[::2], merged[1::2] = table, between
+        table = merged
+    return table, error
 
 
 def extension(

@@ -60,6 +60,10 @@ class Series(Protocol):
         """Return the functions h."""
         ...
 
+    def at(self, radius: float, max_degree: int, orders: list[int]) -> FloatArray:
+        """Return h at one radius, which costs less than the functions: [max_degree + 1, s]."""
+        ...
+
 
 class TermSeries:
     """The paper's monomials, for each term of the kernel.
@@ -131,6 +135,9 @@ class TermSeries:
         ]
         return parts[0] if len(parts) == 1 else StackedRadial(tuple(parts), max_degree + 1)
 
+    def at(self, radius: float, max_degree: int, orders: list[int]) -> FloatArray:
+        return np.asarray(self.radial(max_degree, orders)(np.array([radius]))[0])
+
 
 class ModeSeries:
     """The eigenfunctions of the kernel as a whole; shares are averaged over the radii.
@@ -198,6 +205,9 @@ class ModeSeries:
 
     def radial(self, max_degree: int, orders: list[int]) -> Radial:
         return self.modes.radial(max_degree, orders[0], self.low, self.high)
+
+    def at(self, radius: float, max_degree: int, orders: list[int]) -> FloatArray:
+        return self.modes.radial(max_degree, orders[0], radius, radius)(np.array([radius]))[0]
 
 
 class WorstModeSeries(ModeSeries):
