@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from ..._typing import Array, FloatArray
-from ..._validation import canonical, check_choice, check_count
+from ..._validation import canonical, check_choice, check_count, valid_rows
 from ...kernels import Kernel, as_kernel
 from ...rows.dispatch import blockwise, sampled
 from ..base import KernelFeatures
@@ -133,7 +133,7 @@ class NystroemFeatures(KernelFeatures):
         """
         self._n_features_out: int | None = None
         X, sample_weight = sampled(X, sample_weight)
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
+        X = canonical(valid_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         name = type(self).__name__
         check_count("n_components", self.n_components, name)
         check_choice("sampling", self.sampling, SAMPLING, name)
