@@ -55,7 +55,7 @@ def check_values(X: Any, name: str) -> None:
     """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
-            f"{name} is a masked array with {np.ma.count_masked(X)} masked values, which would "
+            f"{name} is a masked array with {int(np.ma.getmaskarray(X).sum())} masked values, which would "
             f"pass for numbers: fill them, {name}.filled(...), or leave out their rows."
         )
     if _is_date(getattr(X, "dtype", None)):
