@@ -2,14 +2,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-# Tests that need no extra, for the oldest versions.
+# Tests of the numerics, for the oldest versions.
 OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theory tests/features tests/learners/test_ridge.py
 
 # Tests run side by side, one process for each core, so that BLAS needs no threads of its own.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test lint format bench docs figures linkcheck dist extras oldest clean
+.PHONY: help demo chromium test lint format bench fuzz torture docs figures linkcheck dist extras oldest clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -44,6 +44,12 @@ format: $(READY)  ## Format the code
 bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
 
+fuzz: $(READY)  ## Try the properties of tests/properties on 10,000 random cases, in 20 minutes at most
+	$(TEST_ENV) $(BIN)/python -m benchmarks.reliability.fuzz
+
+torture: $(READY)  ## Kill commands, saves, streams and Dask at 200 random moments; fill disk and memory
+	$(TEST_ENV) $(BIN)/python -m benchmarks.reliability.torture
+
 docs: $(READY)  ## Build the site in docs/_build/html: every figure checked, doctests and gallery run
 	$(BIN)/python -m benchmarks.quotes
 	$(TEST_ENV) $(BIN)/python -m pytest -q -n auto src tests/docs
@@ -66,7 +72,7 @@ extras: dist  ## Install the wheel into fresh environments, with each extra alon
 # The oldest NumPy has no wheels for Python 3.13 and later.
 oldest:  ## Run the quick tests with the oldest supported versions, on Python 3.11 or 3.12
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --constraint release/oldest.txt . pytest
+	.venv-oldest/bin/python -m pip install --quiet --constraint release/oldest.txt '.[save,frames]' pytest hypothesis
 	$(TEST_ENV) .venv-oldest/bin/python -m pytest -q -m "not slow" -p no:cacheprovider $(OLDEST)
 
 clean:  ## Remove the virtual environment and everything made

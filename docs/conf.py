@@ -45,6 +45,7 @@ suppress_warnings = ["config.cache"]  # settings that are functions
 
 # Reference: one page for each public name, from its docstring.
 autosummary_generate = True
+default_role = "py:obj"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

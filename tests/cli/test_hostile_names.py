@@ -11,7 +11,10 @@ from .console import as_json
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(1)>'
 TEX = r"a $\frac{1}{ b$"
-PLAIN = "head title style body main header h1 h2 p b span thead tbody tr ul li figure figcaption"
+PLAIN = (
+    "head title style body main header h1 h2 p b span thead tbody tr ul li figure figcaption "
+    "details summary"
+)
 ALLOWED = {
     "html": {"lang"},
     "meta": {"charset", "name", "content", "http-equiv"},
@@ -47,7 +50,7 @@ def page(tmp_path_factory):
     name = "t<i>.csv"
     table.to_csv(folder / name, index=False)
     as_json(
-        "fit", name, "--target", target, "--features", "fourier", "--components", 16,
+        "fit", name, "--target", target, "--features", "fourier", "--budget", 16,
         "--out", "m.zonal", "--report", "r.html", cwd=folder,
     )  # fmt: skip
     return (folder / "r.html").read_text()

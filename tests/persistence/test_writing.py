@@ -1,12 +1,14 @@
 """Files are written whole or not at all."""
 
 import os
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 
 import zonal
+from zonal._files import beside
 
 from .common import X, features
 
@@ -86,3 +88,20 @@ def test_without_skops(path, monkeypatch):
         zonal.save(zonal.Gaussian(), path)
     with pytest.raises(ImportError, match=r"pip install 'zonal\[save\]'"):
         zonal.load(path)
+
+
+def test_what_killed_processes_left_is_removed(path):
+    host = beside(path).name.split("-")[1]
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    names = {
+        f".zonal-{host}-{ended.pid}-0123abcd-{path.name}": False,
+        f".zonal-{host}-{os.getpid()}-0123abcd-{path.name}": True,  # it may still be written
+        f".zonal-{host}-{ended.pid}-0123abcd-other-{path.name}": True,  # of another file
+        f".zonal-00000000-{ended.pid}-0123abcd-{path.name}": True,  # of another machine
+    }
+    for name in names:
+        path.with_name(name).write_text("half")
+    zonal.save(zonal.Gaussian(), path)
+    left = {name for name, stays in names.items() if stays}
+    assert set(os.listdir(path.parent)) == {path.name, *left}

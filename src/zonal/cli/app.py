@@ -2,6 +2,7 @@
 
 import _thread
 import os
+import signal
 import sys
 import threading
 from typing import Any
@@ -48,9 +49,16 @@ def _keep_interrupts() -> None:
     sys.excepthook, sys.unraisablehook = printed, ignored
 
 
+def _end(number: int, frame: Any) -> None:
+    """End in good order, so that what is half written is removed and workers are stopped."""
+    sys.exit(128 + number)
+
+
 def run() -> None:
     """Run the command line; errors become messages and exit codes."""
     _keep_interrupts()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _end)
     try:
         app()
     except EXPECTED as error:

@@ -1,11 +1,11 @@
 """Files that are written whole or not at all."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .._files import beside
 from .errors import CommandError
 
 __all__ = ["outputs"]
@@ -37,15 +37,14 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
     resolved = [path.resolve() for path in wanted]
     if len(set(resolved)) < len(resolved):
         raise CommandError(f"Two outputs have the same name: {', '.join(map(str, wanted))}.")
-    token = secrets.token_hex(8)
-    beside = [Path() if path is None else path.with_name(f".{token}-{path.name}") for path in paths]
+    places = [Path() if path is None else beside(path) for path in paths]
     try:
-        yield beside
-        for final, hidden in zip(paths, beside, strict=True):
+        yield places
+        for final, hidden in zip(paths, places, strict=True):
             if final is not None and hidden.exists():
                 os.replace(hidden, final)
     finally:
-        for final, hidden in zip(paths, beside, strict=True):
+        for final, hidden in zip(paths, places, strict=True):
             if final is not None:
                 hidden.unlink(missing_ok=True)
 

@@ -57,7 +57,8 @@ def _about(
     Outputs are written whole or not at all, and replace nothing without `--force`.
 
     Exit codes: **0** all is well, **1** something is wrong with a file or a value, **2** the
-    command was not understood, **130** stopped by Ctrl-C. `ZONAL_TRACEBACK=1` in the environment
+    command was not understood, **130** stopped by Ctrl-C, **143** by
+    SIGTERM. `ZONAL_TRACEBACK=1` in the environment
     shows where an error comes from.
     """
 

@@ -6,12 +6,13 @@ A file is a ZIP archive whose comment, the last 64 bytes, is the SHA-256 of all 
 import hashlib
 import io
 import os
-import secrets
 import zipfile
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+
+from .._files import beside
 
 __all__ = ["MAX_BYTES", "check_parts", "check_seal", "check_sizes", "seal", "write"]
 
@@ -93,13 +94,13 @@ def write(path: Path, content: bytes) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     # Not by tempfile, whose files only their owner may read: the umask decides, as for any file.
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    hidden = beside(path)
     try:
-        with beside.open("xb") as file:
+        with hidden.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(hidden, path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        hidden.unlink(missing_ok=True)
         raise

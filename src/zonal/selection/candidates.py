@@ -115,13 +115,13 @@ def _kernel(family: str, length_scale: float) -> Kernel:
     return Matern({"matern 5/2": 2.5, "matern 3/2": 1.5}[family], length_scale)
 
 
-def scout_for(dim: int, n_components: int, sparse: bool) -> str:
+def scout_for(dim: int, n_components: int) -> str:
     """The cheap map that stands for all others while kernels are compared.
 
     Harmonics, where at least degree 4 fits; else landmarks.
     """
     fits = sum(harmonic_dimension(ell, dim) for ell in range(5)) <= n_components
-    return "harmonic" if fits and not sparse else "nystroem, uniform"
+    return "harmonic" if fits else "nystroem, uniform"
 
 
 def maps_for(rows: Any, n_components: int) -> list[str]:

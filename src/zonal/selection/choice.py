@@ -328,7 +328,7 @@ class _Chooser:
             found.append(self._joint(local, map_, name, features.candidate))
             self._record(found[-1])
         n_columns = self.trials.mapped(local.metric).rows.shape[1]
-        name = scout_for(n_columns, LONG_COLUMNS, sparse=False)
+        name = scout_for(n_columns, LONG_COLUMNS)
 
         def long(width: float) -> _Contender:
             candidate = Candidate(LONG_FAMILY, width, name, metric=local.metric is not None)

@@ -1,0 +1,49 @@
+"""Names for files that are written beside their place and moved there when they are whole."""
+
+import os
+import platform
+import re
+import secrets
+import zlib
+from pathlib import Path
+
+__all__ = ["beside"]
+
+HIDDEN = re.compile(r"\.zonal-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}-(.*)", re.DOTALL)
+
+
+def beside(path: Path) -> Path:
+    """Return a hidden name in the folder of a file, with the same ending.
+
+    Whoever writes there removes the file if something goes wrong; a process that is killed
+    outright cannot. So the name says whose it is, and the files for this place that such processes
+    left behind are removed here.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file will be in the end.
+
+    Returns
+    -------
+    Path
+    """
+    host = zlib.crc32(platform.node().encode())
+    for found in path.parent.glob(".zonal-*"):
+        match = HIDDEN.fullmatch(found.name)
+        if match and match[3] == path.name and int(match[1], 16) == host and _ended(int(match[2])):
+            found.unlink(missing_ok=True)
+    return path.with_name(f".zonal-{host:08x}-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
+
+
+def _ended(process: int) -> bool:
+    """Whether a process of this machine is known to have ended."""
+    if os.name != "posix":  # where there is no signal that does nothing
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
