@@ -54,8 +54,9 @@ def check_values(X: Any, name: str) -> None:
     Those are masked values, whose mask would be lost, and dates.
     """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        count = int(np.ma.getmaskarray(X).sum())
         raise ValueError(
-            f"{name} is a masked array with {int(np.ma.getmaskarray(X).sum())} masked values, which would "
+            f"{name} is a masked array with {count} masked values, which would "
             f"pass for numbers: fill them, {name}.filled(...), or leave out their rows."
         )
     if _is_date(getattr(X, "dtype", None)):
