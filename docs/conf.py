@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "abort_on_example_error": True,
     "matplotlib_animations": False,
+    "image_scrapers": ("matplotlib", "drawn.scrape"),
     "image_srcset": ["2x"],
     "default_thumb_file": str(ROOT / "docs" / "local.png"),
     "within_subsection_order": "FileNameSortKey",

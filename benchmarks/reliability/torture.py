@@ -8,6 +8,7 @@ uninterrupted one to the last bit, nothing hangs for a minute, and every error i
 """
 
 import argparse
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ import numpy as np
 
 from . import faults, page
 
+Fault = Callable[[Any, Path, float], list[str]]
+
 # Shares of the moments; the limits come on top.
 STRUCK = {
     "zonal fit, struck": (faults.fit_struck, 0.3),
@@ -25,8 +28,7 @@ STRUCK = {
     "zonal.save, struck": (faults.save_struck, 0.2),
     "a stream with a checkpoint, struck and resumed": (faults.stream_struck, 0.25),
 }
-WORKER, WORKERS = "a Dask worker, struck", 0.07
-SCHEDULER, SCHEDULERS = "the Dask scheduler, killed", 0.03
+WORKER = "a Dask worker, struck"
 LIMITED = {
     "files may not grow (RLIMIT_FSIZE)": (faults.disk_full, 0.15),
     "too little memory (RLIMIT_AS)": (faults.memory_short, 0.1),
@@ -34,71 +36,60 @@ LIMITED = {
 }
 
 
-def tally(
-    fault: Callable[[Any, Path, float], list[str]], count: int, rng: Any, place: Path, lasts: float
-) -> dict[str, Any]:
-    """Do one thing many times, and count how often something was wrong afterwards."""
-    start = time.monotonic()
-    longest, wrong = 0.0, []
-    for number in range(count):
+class Tally:
+    """How often one thing was done, and what was wrong afterwards."""
+
+    def __init__(self, name: str, fault: Fault) -> None:
+        self.name, self.fault = name, fault
+        self.times, self.seconds, self.longest = 0, 0.0, 0.0
+        self.failures: list[dict[str, Any]] = []
+
+    def once(self, rng: Any, place: Path, lasts: float) -> None:
         folder = faults.copied(place / "template", place / "case")
-        before = time.monotonic()
+        start = time.monotonic()
         try:
-            problems = fault(rng, folder, lasts)
+            problems = self.fault(rng, folder, lasts)
         except Exception as error:  # a fault that cannot even be done is a failure too
             problems = [f"{type(error).__name__}: {error}"]
-        longest = max(longest, time.monotonic() - before)
-        wrong += [{"number": number, "problems": problems}] if problems else []
+        seconds = time.monotonic() - start
         if problems:
-            print(f"  {number}: {problems}", flush=True)
-    seconds = time.monotonic() - start
-    return {
-        "times": count,
-        "failures": wrong,
-        "longest": round(longest, 1),
-        "seconds": round(seconds, 1),
-    }
+            self.failures.append({"number": self.times, "problems": problems})
+        self.times += 1
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
+
+    def record(self) -> dict[str, Any]:
+        seconds = {"longest": round(self.longest, 1), "seconds": round(self.seconds, 1)}
+        return {"times": self.times, "failures": self.failures, **seconds}
 
 
 def torture(moments: int, seed: int, only: str, dry: bool) -> None:
-    """Do everything that is asked for, and keep the figures of what is done."""
+    """Do everything that is asked for in a random order, and keep the figures on the way."""
     rng = np.random.default_rng(seed)
     found: dict[str, Any] = {}
 
-    def keep() -> None:
-        page.keep("torture", {"seed": seed, "faults": found}, dry=dry)
+    def do(what: dict[str, tuple[Fault, float]]) -> None:
+        tallies = {name: Tally(name, fault) for name, (fault, _) in what.items() if only in name}
+        order = [name for name in tallies for _ in range(max(1, round(what[name][1] * moments)))]
+        for number, name in enumerate(rng.permutation(order), 1):
+            tallies[name].once(rng, place, lasts)
+            found.update((one.name, one.record()) for one in tallies.values())
+            if number % 10 == 0 or number == len(order):
+                page.keep("torture", {"seed": seed, "faults": found}, dry=dry)
 
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         place.chmod(0o755)
         (place / "template").mkdir()
         lasts = faults.prepare(place / "template")
-        for name, (fault, share) in {**STRUCK, **LIMITED}.items():
-            if only in name:
-                print(name, flush=True)
-                found[name] = tally(fault, max(1, round(share * moments)), rng, place, lasts)
-                keep()
-        if only in WORKER or only in SCHEDULER:
-            _on_clusters(found, moments, rng, place, lasts, only)
-            keep()
+        do({**STRUCK, **LIMITED})
+        # Last, for it is not safe to fork once Dask has started its threads.
+        from . import clusters
 
-
-def _on_clusters(
-    found: dict[str, Any], moments: int, rng: Any, place: Path, lasts: float, only: str
-) -> None:
-    """Strike clusters last: forks after Dask has started its threads are not safe."""
-    from . import clusters
-
-    if only in SCHEDULER:
-        print(SCHEDULER, flush=True)
-        count = max(1, round(SCHEDULERS * moments))
-        found[SCHEDULER] = tally(clusters.scheduler_struck, count, rng, place, lasts)
-    if only in WORKER:
-        print(WORKER, flush=True)
-        workers = clusters.Workers()
-        count = max(1, round(WORKERS * moments))
-        found[WORKER] = tally(workers.worker_struck, count, rng, place, lasts)
-        workers.close()
+        do({"the Dask scheduler, killed": (clusters.scheduler_struck, 0.03)})
+        if only in WORKER:
+            with contextlib.closing(clusters.Workers()) as workers:
+                do({WORKER: (workers.worker_struck, 0.07)})
 
 
 def main() -> None:

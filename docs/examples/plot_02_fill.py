@@ -30,7 +30,7 @@ print(f"{int(january.notnull().sum()):,} cells of {int(sea.sum()):,} have a valu
 
 model = zonal.KernelRidge(cv=zonal.BlockKFold(5, size=10), random_state=0)
 filled = zonal.fill(january, where=sea, model=model)
-zonal.grid.draw(filled, title="January: holes filled, and how sure that is")
+drawing = zonal.grid.draw(filled, title="January: holes filled, and how sure that is")
 
 # %%
 # How does one know? Take values away that are known, a band of the Pacific, and fill it.

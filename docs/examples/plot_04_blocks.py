@@ -62,4 +62,6 @@ plt.show()
 # %%
 # What the folds look like:
 
-zonal.grid.draw_folds(frame[~gap], zonal.BlockKFold(5, size=20), title="Five folds of 20° cells")
+folds = zonal.grid.draw_folds(
+    frame[~gap], zonal.BlockKFold(5, size=20), title="Five folds of 20° cells"
+)

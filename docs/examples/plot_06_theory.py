@@ -6,6 +6,8 @@ Three pictures of the paper's ideas: series that converge fast, directions that 
 equally important, and the number of features that is enough.
 """
 
+# sphinx_gallery_thumbnail_number = 3
+
 # %%
 # **Figure 1.** A kernel on the sphere is a function of the cosine t. Cut at degree q, the series
 # in Gegenbauer polynomials has a smaller error than Taylor's, the more so the lower the

@@ -6,6 +6,8 @@ Any function of two norms and an angle that is positive definite has exact harmo
 Here is one made for a wind rose: direction matters at two scales, and speed less.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # The kernel is a function of ‖x‖, ‖y‖ and the cosine of the angle between them.
 
