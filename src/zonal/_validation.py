@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
 
 from ._typing import Array, FloatArray
 
@@ -14,9 +15,11 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_positive",
+    "check_values",
     "is_sparse",
     "norms_agree",
     "row_norms",
+    "valid_rows",
 ]
 
 
@@ -43,6 +46,48 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], owner: str) ->
     if isinstance(value, str) and value in choices:
         return value
     raise ValueError(f"{name}={value!r} of {owner} is not one of {', '.join(map(repr, choices))}.")
+
+
+def check_values(X: Any, name: str) -> None:
+    """Raise ValueError for what NumPy would take for numbers, or refuse in riddles.
+
+    Those are masked values, whose mask would be lost, and dates.
+    """
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        count = int(np.ma.getmaskarray(X).sum())
+        raise ValueError(
+            f"{name} is a masked array with {count} masked values, which would "
+            f"pass for numbers: fill them, {name}.filled(...), or leave out their rows."
+        )
+    if _is_date(getattr(X, "dtype", None)):
+        raise ValueError(f"{name} has dates ({X.dtype}). {_NO_DATES}")
+    kinds = getattr(X, "dtypes", None)
+    if kinds is not None and hasattr(X, "columns"):
+        dates = [
+            str(column) for column, kind in zip(X.columns, kinds, strict=False) if _is_date(kind)
+        ]
+        if dates:
+            raise ValueError(f"{name} has dates in {', '.join(dates)}. {_NO_DATES}")
+
+
+_NO_DATES = (
+    "Numbers are needed: make days of them, (t - t[0]) / np.timedelta64(1, 'D'), or pass the table "
+    "to a learner with features='auto', which encodes dates, or through zonal.TableEncoder."
+)
+
+
+def _is_date(kind: Any) -> bool:
+    """Whether a type of NumPy, pandas or polars is that of dates or spans of time."""
+    known = getattr(kind, "kind", None)
+    return known in ("M", "m") or str(kind).startswith(("Date", "Duration"))
+
+
+def valid_rows(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """Validate rows as scikit-learn does, after `check_values`."""
+    check_values(X, "X")
+    if not isinstance(y, str):
+        check_values(y, "y")
+    return validate_data(estimator, X, y, **options)
 
 
 def is_sparse(X: Any) -> bool:

@@ -61,3 +61,8 @@ def test_examples_of_a_page_run(page, tmp_path, monkeypatch):
 def test_pages_with_figures_are_checked():
     assert DOCS / "scale.md" in PAGES
     assert ROOT / "README.md" in PAGES
+
+
+def test_version_is_the_same_everywhere():
+    assert f"\nversion: {zonal.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {zonal.__version__}\n" in (ROOT / "CHANGELOG.md").read_text()

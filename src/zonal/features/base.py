@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._suggestions import Hinting
 from .._typing import Array, FloatArray
-from .._validation import canonical, check_count, row_norms
+from .._validation import canonical, check_count, row_norms, valid_rows
 from ..kernels import Kernel, as_kernel
 from ..kernels.slopes import check_coef, dense
 from ..rows.dispatch import blockwise, sampled
@@ -69,7 +69,7 @@ class KernelFeatures(
         """
         self._n_features_out: int | None = None
         X, sample_weight = sampled(X, sample_weight)
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
+        X = canonical(valid_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         check_count("n_components", self.n_components, type(self).__name__)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         sample = TrainingSample(X, sample_weight)
@@ -286,7 +286,7 @@ class KernelFeatures(
     def _valid(self, X: Any) -> Any:
         check_is_fitted(self)
         return canonical(
-            validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+            valid_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         )
 
     @property

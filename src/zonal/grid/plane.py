@@ -4,9 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
+from .._validation import valid_rows
 from .projection import Projection
 
 __all__ = ["PlaneDecoder"]
@@ -43,14 +44,14 @@ class PlaneDecoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Look the projection up; nothing is learnt from rows."""
-        validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_features=2)
+        valid_rows(self, X, dtype=[np.float64, np.float32], ensure_min_features=2)
         self.wkt_ = Projection.of(self.crs).wkt
         return self
 
     def transform(self, X: Any) -> Array:
         """Return rows with degrees in place of northings and eastings, in float64."""
         check_is_fitted(self, "wkt_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False, copy=True)
+        rows = valid_rows(self, X, dtype=np.float64, reset=False, copy=True)
         lat, lon = Projection(self.wkt_).to_degrees(rows[:, self.x], rows[:, self.y])
         rows[:, self.y], rows[:, self.x] = lat, lon
         return np.asarray(rows)

@@ -8,13 +8,14 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._typing import Array, FloatArray
-from .._validation import canonical, row_norms
+from .._validation import canonical, check_values, row_norms
 
 __all__ = ["as_rows", "check_columns", "cosines", "dots", "inverse_norms"]
 
 
 def as_rows(X: Any) -> Any:
     """Return X as a two-dimensional float array or CSR matrix, finite and not empty."""
+    check_values(X, "X")
     return canonical(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
 
 

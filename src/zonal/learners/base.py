@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 
 from .._suggestions import Hinting
 from .._typing import FloatArray
+from .._validation import check_values, valid_rows
 from ..features.columns.table.cells import is_frame
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
@@ -214,9 +215,7 @@ class Learner(Hinting, BaseEstimator):
             if _num_samples(X) == 0:
                 raise ValueError("X has 0 rows; at least one is needed.")
             return X
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
+        return valid_rows(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
 
     def _check_weight(self, X: Any, sample_weight: Any, *, allow_zero: bool) -> FloatArray | None:
         """Validate weights. A later chunk may weigh nothing; the first rows may not."""
@@ -224,6 +223,7 @@ class Learner(Hinting, BaseEstimator):
             return None
         if not has_fit_parameter(self, "sample_weight"):
             raise ValueError(f"{type(self).__name__} takes no sample weights, but got some.")
+        check_values(sample_weight, "sample_weight")
         rows = np.empty((_num_samples(X), 0))
         weight = np.asarray(sample_weight)
         if weight.shape == (len(rows),) and not weight.any():

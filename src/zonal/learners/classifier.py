@@ -277,6 +277,9 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
             )
         return super()._sums(block)
 
+    def _n_targets(self, y: Any) -> int:
+        return len(self.classes_)
+
     def _targets(self, y: Any, n_rows: int) -> Array:
         """Return the indicators of the classes: [n, n_classes]."""
         return (y[:, None] == self.classes_).astype(np.int8)

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from .._typing import Array, FloatArray
-from .._validation import check_count
+from .._validation import check_count, valid_rows
 from ..features.baselines.landmarks import distinct_rows
 from ..kernels import Kernel, as_kernel
 from ..moments.folds import make_splits
@@ -71,7 +70,7 @@ class ExactLearner(Learner):
 
     def _find_centers(self, X: Any, weight: FloatArray | None) -> Any:
         if not isinstance(self.centers, Integral):
-            centers = validate_data(self, self.centers, reset=False, dtype=[np.float64, np.float32])
+            centers = valid_rows(self, self.centers, reset=False, dtype=[np.float64, np.float32])
             return np.asarray(centers)
         check_count("centers", self.centers, type(self).__name__)
         distinct, _ = distinct_rows(X, np.ones(X.shape[0]) if weight is None else weight)

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import canonical, check_count, check_positive
+from .._validation import canonical, check_count, check_positive, valid_rows
 from ..rows import blockwise
 from ..solvers.products import KernelProduct
 from ..solvers.ridge import Found
@@ -218,7 +218,7 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         return canonical(
-            validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
+            valid_rows(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
         )
 
     def _take(self, found: Found) -> None:

@@ -1,5 +1,6 @@
 """Learners on features: given ones, or those chosen on a pilot sample."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
 from ..moments import Moments
 from ..rows import Block, sample_rows
+from ..rows.costs import announce_cost, eigen_seconds
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS, select_features
 from ..selection.table import Records, selection_table
@@ -159,9 +161,39 @@ class MomentLearner(FeatureLearner):
 
     def _learn(self, survey: Survey) -> None:
         sample = survey.sample
+        self._announce_cost(sample.y)
         Y = self._targets(sample.y, _num_samples(sample.X))
         self._learn_features(survey, Y if Y.shape[1] else None)
         self._start_sums(sample.X, Y)
+
+    def _announce_cost(self, y: Any) -> None:
+        """Say what sums and systems of so many columns and targets take, before they are made."""
+        width, n_targets, n_sums = self._asked_width(), self._n_targets(y), self._n_sums()
+        # Each sum, the whole, a copy and two of the eigendecomposition.
+        n_bytes = 8.0 * (n_sums + 4) * (width + n_targets + 1) ** 2
+        announce_cost(
+            f"{type(self).__name__} with {width:,} features and {n_targets:,} targets",
+            eigen_seconds(width, n_sums + 1),
+            n_bytes,
+            "Lower budget or n_components; a number in the place of 'cv' needs fewer sums; labels "
+            "in thousands of classes may be numbers, for KernelRidge.",
+        )
+
+    def _asked_width(self) -> int:
+        """Return how many columns the features are asked for; zero where that is not known."""
+        features = self.features
+        if isinstance(features, Pipeline):
+            features = features[-1]
+        width = self.budget if isinstance(features, str) else getattr(features, "n_components", 0)
+        return int(width) if isinstance(width, Integral) else 0
+
+    def _n_targets(self, y: Any) -> int:
+        """Return how many columns are summed beside the features."""
+        return 0 if y is None else int(np.prod(np.shape(y)[1:], dtype=int))
+
+    def _n_sums(self) -> int:
+        """Return how many sums are taken side by side: one for each fold."""
+        return 1
 
     def _start_sums(self, X: Any, Y: Array) -> None:
         """Learn the number of columns, and what moments are taken about."""

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .._suggestions import Hinting
 from .._typing import Array, FloatArray
-from .._validation import check_count
+from .._validation import check_count, valid_rows
 from ..calibration.intervals import Calibration
 from ..kernels import Kernel, as_kernel
 from ..rows import Block
@@ -132,7 +132,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         """
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")
         noise = self._check_noise()
-        X, y = validate_data(
+        X, y = valid_rows(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
         weight = self._check_weight(X, sample_weight)
@@ -199,7 +199,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
             If `return_std`.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         parts = self._solution_.predict(X, None, return_std)
         found = [part[:, 0] if self._single_ else part for part in parts if part is not None]
         return tuple(found) if return_std else found[0]
@@ -214,7 +214,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         return known
 
     def _observations(self, X: Any) -> tuple[Array, Array]:
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._solution_.predict_observations(X, None, self.calibration_.variance)
 
     def _given_kernel(self, X: Array, weight: FloatArray | None) -> Kernel | None:

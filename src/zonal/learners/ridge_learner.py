@@ -247,7 +247,10 @@ class RidgeLearner(LocalLearner):
     def _too_many(self, plan: Splits) -> bool:
         """Tell whether the groups of a plan are too many to be summed at once."""
         n_bytes = plan.n_groups * self._moment_bytes()
-        return plan.n_groups > 2 * len(plan.splits) + 1 or n_bytes > GROUP_BYTES
+        return self._too_many_groups(plan) or n_bytes > GROUP_BYTES
+
+    def _too_many_groups(self, plan: Splits) -> bool:
+        return plan.n_groups > 2 * len(plan.splits) + 1
 
     def _split_by_split(
         self, source: Source, plan: Splits, alphas: FloatArray
@@ -271,6 +274,12 @@ class RidgeLearner(LocalLearner):
 
     def _moment_bytes(self) -> int:
         return int(8 * (len(self._shift_) + 1) ** 2)
+
+    def _n_sums(self) -> int:
+        plan = self._plan_
+        if plan is None:
+            return self._n_folds()
+        return 1 if self._too_many_groups(plan) else plan.n_groups
 
     def _n_folds(self) -> int:
         if self.alpha != "cv":

@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from .._typing import Array
+from .._validation import check_values
 
 __all__ = ["check_labels", "check_n_targets", "check_numbers", "require"]
 
@@ -21,6 +22,7 @@ def require(y: Any, owner: str) -> None:
 def check_numbers(y: Any, owner: str) -> Array:
     """Return targets as finite numbers: [n] or [n, n_targets]."""
     require(y, owner)
+    check_values(y, "y")
     return np.asarray(
         check_array(y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y")
     )
@@ -29,6 +31,7 @@ def check_numbers(y: Any, owner: str) -> Array:
 def check_labels(y: Any, owner: str) -> Array:
     """Return labels of classes: [n]."""
     require(y, owner)
+    check_values(y, "y")
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)

@@ -11,6 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from ..._version import __version__
 from ..console import figure as shown
 from .figures import as_image
 
@@ -22,8 +23,8 @@ __all__ = ["Report", "machine"]
 
 def machine() -> dict[str, str]:
     """Return what a result depends on besides the data: versions and platform."""
-    packages = ["zonal", "numpy", "scipy", "scikit-learn", "numba"]
-    found = {name: version(name) for name in packages}
+    packages = ["numpy", "scipy", "scikit-learn", "numba"]
+    found = {"zonal": __version__, **{name: version(name) for name in packages}}
     return {"python": platform.python_version(), **found, "platform": platform.platform()}
 
 

@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from ..._typing import Array, FloatArray
-from ..._validation import canonical, check_choice, check_count
+from ..._validation import canonical, check_choice, check_count, valid_rows
 from ...kernels import Kernel, as_kernel
+from ...rows.costs import announce_cost, eigen_seconds
 from ...rows.dispatch import blockwise, sampled
 from ..base import KernelFeatures
 from ..training_sample import TrainingSample
@@ -133,7 +134,7 @@ class NystroemFeatures(KernelFeatures):
         """
         self._n_features_out: int | None = None
         X, sample_weight = sampled(X, sample_weight)
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
+        X = canonical(valid_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32]))
         name = type(self).__name__
         check_count("n_components", self.n_components, name)
         check_choice("sampling", self.sampling, SAMPLING, name)
@@ -147,6 +148,13 @@ class NystroemFeatures(KernelFeatures):
         self._check_range(sample)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         rows, totals = distinct_rows(X, weights)
+        size = min(int(self.n_components), len(rows))
+        announce_cost(
+            f"{name} of {size:,} landmarks",
+            eigen_seconds(size, 2 if self.sampling == "recursive" else 1),
+            24.0 * size**2,
+            "Lower n_components.",
+        )
         self.landmark_indices_ = rows[self._choose(X[rows], totals, seed)]
         self.landmarks_ = X[self.landmark_indices_]
         self._n_features_out = self._fit(sample, seed)

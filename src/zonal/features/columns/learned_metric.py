@@ -9,11 +9,10 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from ..._typing import FloatArray
-from ..._validation import canonical, check_choice, check_count, is_sparse
+from ..._validation import canonical, check_choice, check_count, is_sparse, valid_rows
 from ...kernels import Kernel, as_kernel
 from ...kernels.bandwidth import median_distance
 from ...kernels.slopes import dense
@@ -232,7 +231,7 @@ class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _valid(self, X: Any, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]
-        return canonical(validate_data(self, X, accept_sparse="csr", dtype=dtypes, reset=reset))
+        return canonical(valid_rows(self, X, accept_sparse="csr", dtype=dtypes, reset=reset))
 
     def _scaled(self, X: Any) -> Any:
         return X if self._scaler is None else self._scaler.transform(X)

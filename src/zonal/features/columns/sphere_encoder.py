@@ -11,11 +11,10 @@ from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
     check_is_fitted,
-    validate_data,
 )
 
 from ..._typing import Array, FloatArray
-from ..._validation import check_choice
+from ..._validation import check_choice, valid_rows
 from ...polynomials import to_sphere
 from ...rows.dispatch import blockwise, sampled
 from .standardizer import Standardizer
@@ -183,7 +182,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         # Afterwards the number of columns is that of fit, and the error says so.
         least = 2 if reset else 1
         dtypes = [np.float64, np.float32]
-        return validate_data(self, X, dtype=dtypes, ensure_min_features=least, reset=reset)
+        return valid_rows(self, X, dtype=dtypes, ensure_min_features=least, reset=reset)
 
     def _check_interval(self) -> tuple[float, float]:
         ends = self.interval

@@ -4,10 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array, FloatArray
-from ..._validation import is_sparse
+from ..._validation import is_sparse, valid_rows
 from ...rows.dispatch import blockwise, sampled
 from ..training_sample import TrainingSample
 
@@ -48,7 +48,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn means and standard deviations from (weighted) rows."""
         X, sample_weight = sampled(X, sample_weight)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = valid_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         sample = TrainingSample(X, sample_weight)
         self.mean_ = sample.mean()
         deviation = sample.deviation()
@@ -65,7 +65,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """Scale rows."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = valid_rows(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         inverse = (1 / self.scale_).astype(X.dtype)
         if is_sparse(X):
             if self.mean_.any():

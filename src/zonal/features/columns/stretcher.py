@@ -4,9 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array, FloatArray
+from ..._validation import valid_rows
 from ...kernels import Matern
 from ...rows import sample_rows
 from .metric.distinct_sample import DistinctSample
@@ -63,7 +64,7 @@ class Stretcher(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the maps from rows [n, d], targets and weights."""
-        rows = np.asarray(validate_data(self, X, dtype=np.float64))
+        rows = np.asarray(valid_rows(self, X, dtype=np.float64))
         weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, float)
         scales = np.asarray(self.length_scale, dtype=np.float64)
         targets = standard_targets(y, weights, "regression")
@@ -87,7 +88,7 @@ class Stretcher(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return rows with columns stretched; float32 stays float32."""
         check_is_fitted(self)
         dtypes = [np.float64, np.float32]
-        rows = validate_data(self, X, dtype=dtypes, reset=False).copy()
+        rows = valid_rows(self, X, dtype=dtypes, reset=False).copy()
         for j, stretch in self.stretches_.items():
             rows[:, j] = stretch(rows[:, j])
         return np.asarray(rows)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import (
 
 from ..._suggestions import near
 from ..._typing import Array
-from ..._validation import check_choice, check_count
+from ..._validation import check_choice, check_count, valid_rows
 from ...rows import Source, source_of
 from ...rows.dispatch import blockwise
 from ...rows.kinds import is_many
@@ -245,7 +245,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kept = X if hasattr(X, "dtype") and X.dtype.kind in "fO" else np.asarray(X)
         dtype = object if getattr(kept, "dtype", np.dtype(float)).kind in "OUSb" else None
         options: dict[str, Any] = {"dtype": dtype, "ensure_all_finite": False}
-        rows = validate_data(self, X, reset=reset, **options)
+        rows = valid_rows(self, X, reset=reset, **options)
         if rows.dtype.kind == "c":
             raise ValueError("Complex data not supported: the table must hold real numbers.")
         return columns_of(rows)

@@ -9,6 +9,8 @@ __all__ = ["best_iterate"]
 
 # An iterate replaces the identity if its gain is real at this (one-sided) confidence.
 CONFIDENCE = 0.975
+# Means that differ by less, relative to the smallest, are ties.
+TIE = 1e-6
 
 
 def best_iterate(losses: FloatArray, weights: FloatArray) -> int:
@@ -21,7 +23,9 @@ def best_iterate(losses: FloatArray, weights: FloatArray) -> int:
     weights : ndarray of shape (n,)
     """
     share = weights / weights.sum()
-    best = int(np.argmin(losses @ share))
+    means = losses @ share
+    # The first of those that differ by rounding, which depends on threads.
+    best = int(np.argmax(means <= means.min() + TIE * abs(means.min())))
     difference = losses[0] - losses[best]
     gain = share @ difference
     n = len(share)

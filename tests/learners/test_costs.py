@@ -1,0 +1,80 @@
+"""What would take minutes or gigabytes says so before it starts."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+
+import zonal
+from zonal.rows import costs
+
+X = np.random.default_rng(0).standard_normal((300, 2))
+y = X[:, 0]
+
+
+class Never(TransformerMixin, BaseEstimator):
+    """Features that a fit must not get to."""
+
+    def __init__(self, n_components=10):
+        self.n_components = n_components
+
+    def fit(self, X, y=None):
+        raise AssertionError("too late")
+
+    def transform(self, X):
+        raise AssertionError("too late")
+
+
+@pytest.fixture(autouse=True)
+def memory(monkeypatch):
+    monkeypatch.setattr(costs, "_memory", lambda: 16e9)
+
+
+@pytest.mark.parametrize("features", [Never(100_000), "auto"], ids=["given", "auto"])
+@pytest.mark.parametrize("local", [None, "auto"])
+def test_columns_that_do_not_fit(features, local):
+    model = zonal.KernelRidge(features, budget=100_000, local=local)
+    with pytest.raises(ValueError, match=r"100,000 features .* 480 GB .* has 16\. Lower budget"):
+        model.fit(X, y)
+
+
+def test_columns_that_take_minutes():
+    """Ten thousand columns: three eigenproblems of 10¹² operations each, and five gigabytes."""
+    model = zonal.KernelRidge(Never(10_000), local=None)
+    with (
+        pytest.warns(UserWarning, match=r"10,000 features .* about 17 minutes and 4\.8 GB"),
+        pytest.raises(AssertionError, match="too late"),
+    ):
+        model.fit(X, y)
+
+
+def test_a_class_for_every_row():
+    labels = np.arange(300)
+    model = zonal.KernelRidgeClassifier(Never(10), local=None)
+    with pytest.raises(AssertionError, match="too late"):
+        model.fit(X, labels)  # a few hundred are nothing
+    rows = np.zeros((100_000, 1))
+    with pytest.raises(ValueError, match=r"100,000 targets needs about .* classes may be numbers"):
+        model.fit(rows, np.arange(100_000))
+
+
+def test_landmarks_that_take_minutes(monkeypatch):
+    monkeypatch.setattr(costs, "EIGEN_RATE", 1e3)
+    with pytest.warns(UserWarning, match=r"NystroemFeatures of 50 landmarks takes about 4 minutes"):
+        zonal.NystroemFeatures(zonal.Gaussian(), 50, random_state=0).fit(X)
+
+
+def test_ordinary_fits_say_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        features = zonal.FourierFeatures(zonal.Gaussian(), 1024, random_state=0)
+        zonal.KernelRidge(features, 0.1, local=None).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(61, "61 seconds"), (600, "10 minutes"), (7200, "2 hours")]
+)
+def test_times_in_words(seconds, words):
+    with pytest.warns(UserWarning, match=f"This takes about {words} and 0 GB of memory. Stop."):
+        costs.announce_cost("This", seconds, 0, "Stop.")

@@ -1,0 +1,67 @@
+"""Masked values and dates are errors that say what to do, wherever they come in."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import zonal
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((40, 2))
+MASKED = np.ma.MaskedArray(X, X > 2)
+DATES = np.datetime64("2026-01-01") + np.arange(40)
+FEATURES = zonal.FourierFeatures(zonal.Gaussian(), 8, random_state=0)
+
+TAKES = {
+    "kernel": lambda X: zonal.Gaussian()(X),
+    "features": lambda X: zonal.FourierFeatures(zonal.Gaussian(), 8).fit(X),
+    "landmarks": lambda X: zonal.NystroemFeatures(zonal.Gaussian(), 8).fit(X),
+    "new rows": lambda rows: zonal.FourierFeatures(n_components=8).fit(X).transform(rows),
+    "ridge": lambda rows: zonal.KernelRidge(FEATURES, 0.1, local=None).fit(rows, X[:, 0]),
+    "automatic": lambda rows: zonal.KernelRidge().fit(rows, X[:, 0]),
+    "kriging": lambda rows: zonal.NeighborKriging().fit(rows, X[:, 0]),
+    "clusters": lambda rows: zonal.KernelKMeans(FEATURES, 2).fit(rows),
+    "exact": lambda rows: zonal.ExactKernelRidge(zonal.Gaussian(), 0.1).fit(rows, X[:, 0]),
+    "predictions": lambda rows: zonal.KernelRidge(FEATURES, 0.1).fit(X, X[:, 0]).predict(rows),
+}
+takes = pytest.mark.parametrize("take", TAKES.values(), ids=TAKES)
+
+
+@takes
+def test_masked_rows(take):
+    assert MASKED.mask.any()
+    with pytest.raises(ValueError, match=rf"X is .* {MASKED.mask.sum()} masked values.*X\.filled"):
+        take(MASKED)
+
+
+@takes
+def test_rows_of_dates(take):
+    with pytest.raises(ValueError, match=r"X has dates \(datetime64\[D\]\).*timedelta64\(1, 'D'\)"):
+        take(np.column_stack([DATES, DATES]))
+
+
+def test_frames_with_dates():
+    frame = pd.DataFrame({"a": X[:, 0], "day": DATES})
+    with pytest.raises(ValueError, match=r"X has dates in day\. .* zonal\.TableEncoder"):
+        zonal.FourierFeatures(n_components=8).fit(frame)
+    model = zonal.KernelRidge(budget=8, local=None, random_state=0).fit(frame, X[:, 1])
+    assert np.isfinite(model.predict(frame)).all()  # learners with features="auto" encode them
+
+
+def test_masked_targets_and_weights():
+    model = zonal.KernelRidge(FEATURES, 0.1, local=None)
+    with pytest.raises(ValueError, match="y is a masked array"):
+        model.fit(X, np.ma.MaskedArray(X[:, 0], X[:, 0] > 1))
+    with pytest.raises(ValueError, match=r"y has dates \(timedelta64"):
+        model.fit(X, DATES - DATES[0])
+    labels = np.ma.MaskedArray(np.arange(40) % 2, X[:, 0] > 1)
+    with pytest.raises(ValueError, match="y is a masked array"):
+        zonal.KernelRidgeClassifier(FEATURES, 0.1, local=None).fit(X, labels)
+    weight = np.ma.MaskedArray(np.ones(40), X[:, 0] > 1)
+    with pytest.raises(ValueError, match="sample_weight is a masked array"):
+        model.fit(X, X[:, 0], weight)
+
+
+def test_arrays_without_a_mask_are_arrays():
+    whole = np.ma.MaskedArray(X)
+    np.testing.assert_array_equal(zonal.Gaussian()(whole), zonal.Gaussian()(X))
