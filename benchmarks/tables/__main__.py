@@ -34,8 +34,8 @@ as many splits as are told in the third column, or over those it has (in square 
 and xRFM come from an earlier run of the first split, with seconds by the clock on a shared machine.
 Ours on the second split of happiness, wage and protein is from the version before the choice became
 quicker; the machine was in use by others, which lengthens CPU seconds too, ours (measured last)
-more than those of trees. Rows are split at random: in weather, the hours before and after a test row are among the training
-rows.
+more than those of trees. Rows are split at random: in weather, the hours before and after a test
+row are among the training rows.
 """
 
 
