@@ -62,7 +62,9 @@ def fuzz_section(found: dict[str, Any]) -> str:
         "A case shows nothing where the library refuses it in words or where "
         "rounding of the input alone changes the answer by a tenth"
         f"{f' ({said})' if said else ''}. `reliability.json` has every case that failed or was "
-        "slow, with all that it takes to make it again.\n\n" + table(rows, header) + "\n"
+        f"slow, with all that it takes to make it again.{_note(found)}\n\n"
+        + table(rows, header)
+        + "\n"
     )
     kinds = collections.Counter(
         (name.replace("_", " "), _kind(failure["case"]), _short(failure["error"]))
@@ -73,6 +75,11 @@ def fuzz_section(found: dict[str, Any]) -> str:
         cells = [(*kind, str(count)) for kind, count in kinds.most_common()]
         text += "\nFailures:\n\n" + table(cells, ("property", "of", "error", "cases")) + "\n"
     return text
+
+
+def _note(found: dict[str, Any]) -> str:
+    """Return what is to be known of a run, such as that it was cut off."""
+    return f" {found['note']}" if "note" in found else ""
 
 
 def _kind(case: str) -> str:
@@ -104,7 +111,7 @@ def torture_section(found: dict[str, Any]) -> str:
         "permission. Right is: every output is the old file or the complete new one; nothing "
         "temporary is left (after SIGKILL: once the next command for the same output has ended); "
         "a resumed fit equals an uninterrupted one to the last bit; no process is left or hangs "
-        "for 60 s; every error of a command is a sentence without a traceback.\n\n"
+        f"for 60 s; every error of a command is a sentence without a traceback.{_note(found)}\n\n"
         + table(rows, ("what", "times", "failures", "longest, s", "seconds"))
         + "\n"
     )
