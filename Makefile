@@ -9,7 +9,7 @@ OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theo
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test lint format bench fuzz torture docs figures linkcheck dist extras oldest clean
+.PHONY: help demo chromium test compiled lint format bench fuzz torture docs figures linkcheck dist extras oldest clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,8 +29,13 @@ chromium:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 		echo "Chromium is not here and cannot be installed: the tests of reports in it are skipped."
 
-test: lint chromium  ## Run the linters, the type checker, all tests and the doctests
+test: $(READY) chromium  ## Run the linters, the type checker, all tests and the doctests
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compiled
 	$(TEST_ENV) $(BIN)/python -m pytest -n auto --dist worksteal
+
+# Beside the type checker, so that no two processes of tests compile the same.
+compiled: $(READY)
+	$(TEST_ENV) $(BIN)/python release/compile.py
 
 lint: $(READY)  ## Run ruff and mypy
 	$(BIN)/ruff check .
