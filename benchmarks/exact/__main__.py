@@ -97,9 +97,10 @@ def write(known: dict[str, Any]) -> None:
     KEPT.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     parts = [
         "# All rows, exactly\n\n`OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python -m benchmarks.exact "
-        "protein magic`: one thread, one run (the exact solution of protein: two threads). Work is seconds of the processor; the seconds of the "
-        "clock are more where the machine had something else to do. A random tenth is the test; "
-        "learned metric, intercept. Features: alpha by cross-validation on all training rows."
+        "protein magic`: one thread, one run (the exact solution of protein: two threads). Work is "
+        "seconds of the processor; the seconds of the clock are more where the machine had "
+        "something else to do. A random tenth is the test; learned metric, intercept. Features: "
+        "alpha by cross-validation on all training rows."
     ]
     order = [f"{kernel}, {method}" for kernel in KERNELS for method in METHODS]
     for name, entry in known.items():
