@@ -1,7 +1,6 @@
 """How Sphinx builds the site: `make docs`."""
 
 import sys
-import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import zonal  # noqa: E402 - the source beside this file
 
 # One script that needs no network: glyphs are in it, and formulas become drawings.
 MATHJAX = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static/mathjax/tex-svg.js"
-METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 project = "zonal"
 author = "The zonal developers"
@@ -32,8 +30,6 @@ extensions = [
     "commands",
     "repository",
 ]
-
-repository_url = METADATA["urls"]["Source"]
 
 # Pages: Markdown that GitHub shows too.
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

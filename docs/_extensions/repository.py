@@ -74,7 +74,8 @@ def relink(app: Sphinx, docname: str, source: list[str]) -> None:
             place = DOCS / "gallery" / f"{target.stem}.rst"
         if place.is_relative_to(DOCS):
             return f"](/{place.relative_to(DOCS)}{anchor})"
-        return f"]({app.config.repository_url}/blob/main/{target.relative_to(ROOT)}{anchor})"
+        # What is no page is handed out with the site: it is complete, wherever it is hosted.
+        return f"]({os.path.relpath(target, page.parent)})"
 
     parts = FENCE.split(source[0])
     source[0] = "".join(part if i % 2 else LINK.sub(turn, part) for i, part in enumerate(parts))
@@ -82,7 +83,6 @@ def relink(app: Sphinx, docname: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx."""
-    app.add_config_value("repository_url", "", "env")
     app.connect("builder-inited", copy, priority=100)
     app.connect("source-read", relink)
     return {"parallel_read_safe": True}
