@@ -18,6 +18,16 @@ def test_scipys_values_where_it_has_them():
     assert np.abs(relative).max() < 1e-11  # logarithms of up to 640, rounded
 
 
+@pytest.mark.parametrize("first", [-0.5, 0.0, 0.5, 3.5, 48.0])
+def test_orders_that_follow_each_other(first):
+    """They are found from each other, and agree with orders that are asked for one by one."""
+    z = np.array([3e-308, 1e-30, 1e-8, 0.1, 1.0, 7.3, 20.0, 49.9, 50.1, 300.0])
+    orders = first + np.arange(60)
+    single = np.concatenate([log_scaled_bessel([order], z) for order in orders])
+    # Rounding of the logarithms, up to 700 for each order at the smallest argument.
+    np.testing.assert_allclose(log_scaled_bessel(orders, z), single, rtol=2e-14, atol=2e-14)
+
+
 @pytest.mark.parametrize("z", [1e10, 1e15, 1e30, 1e300])
 def test_large_arguments(z):
     """SciPy returns NaN there: I_ν(z) → e^z / √(2πz) (1 - (4ν² - 1) / 8z)."""

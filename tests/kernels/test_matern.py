@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import gamma, gammaln, logsumexp
+from scipy.special import gamma, gammaln, kve, logsumexp
 from sklearn.gaussian_process.kernels import Matern as Reference
 
 import zonal
@@ -147,3 +147,21 @@ def test_terms():
         zonal.Matern(np.inf, 2.0).terms(), zonal.Gaussian(2.0).terms(), strict=True
     ):
         np.testing.assert_array_equal(left.radial(3, 5, 3)(radii), right.radial(3, 5, 3)(radii))
+
+
+def test_bessel_functions_are_tabulated(monkeypatch):
+    """Quadratures ask for millions of values; a table of K_ν takes some hundreds."""
+    asked = []
+
+    def counted(nu, t):
+        asked.append(np.size(t))
+        return kve(nu, t)
+
+    monkeypatch.setattr("zonal.kernels.matern.kve", counted)
+    nu, distances = 0.8123, np.geomspace(1e-7, 30, 20_000)
+    values = of_distance(zonal.Matern(nu), distances)
+    assert 0 < sum(asked) < len(distances) / 10
+    t = math.sqrt(2 * nu) * distances
+    expected = 2 ** (1 - nu) / gamma(nu) * t**nu * kve(nu, t) * np.exp(-t)
+    # Logarithms as large as 25 or t, and a Chebyshev series that ends at 1e-15.
+    np.testing.assert_allclose(values, expected, rtol=1e-13, atol=0)

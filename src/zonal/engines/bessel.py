@@ -9,6 +9,10 @@ Debye's expansion is uniform in the order ν and the argument z. With w = √(ν
 
 and :math:`u_k(p) = p^k v_k(p^2)`, so that the k-th summand is :math:`v_k(p^2) / w^k`: what counts
 is that w is large, not that either of the two is.
+
+Where it is not, SciPy knows I_ν, but takes as long for each order as for the first. Orders that
+follow each other are found from ratios :math:`r_\nu = I_{\nu+1}(z) / I_\nu(z)` instead, of which
+:math:`r_{\nu-1} = z / (2\nu + z r_\nu)` is stable from above.
 """
 
 import math
@@ -29,6 +33,9 @@ LARGE = 50.0
 TERMS = 12
 # A sum is cut where a further term adds nothing in double precision.
 NEGLIGIBLE = 1e-17
+# Ratios begin at zero, so many orders above the last and above z. For ν ≥ z they are at most
+# 1/(1 + √2), and each step takes the error times two of them: 0.172²² ≈ 1e-17.
+STEPS = 22
 
 
 def log_scaled_bessel(orders: npt.ArrayLike, z: FloatArray) -> FloatArray:
@@ -57,7 +64,12 @@ def log_scaled_bessel(orders: npt.ArrayLike, z: FloatArray) -> FloatArray:
     out = np.empty((len(orders), len(arguments)))
     _fill(orders, arguments, _coefficients(), out)
     small = np.isnan(out)
-    if small.any():
+    if len(orders) > 1 and (np.diff(orders) == 1).all():
+        counts = small.sum(axis=0)  # w grows with the order: the first ones, of each argument
+        few = counts > 0
+        out[0, few] = _log_of_small(np.full(few.sum(), orders[0]), arguments[few])
+        _climb(orders, arguments, counts, out)
+    elif small.any():
         nu, x = np.broadcast_arrays(orders[:, None], arguments)
         out[small] = _log_of_small(nu[small], x[small])
     return out.reshape(len(orders), *np.shape(z))
@@ -110,6 +122,30 @@ def _fill(orders, z, coefficients, out):  # type: ignore[no-untyped-def]
                 - 0.5 * math.log(2 * math.pi * w)
                 + math.log(total)
             )
+
+
+@njit(nogil=True, cache=True)
+def _climb(orders, z, counts, out):  # type: ignore[no-untyped-def]
+    """Fill the first orders of each argument, from the value of the very first.
+
+    orders [n], each one more than the last, z [m], counts [m]: IN. out [n, m]: the first row IN,
+    the first `counts` of each column OUT.
+    """
+    steps = np.empty(len(orders))
+    for j in range(len(z)):
+        x, last = z[j], counts[j] - 1
+        if last < 1:
+            continue
+        log_x = math.log(x)
+        ratio = 0.0
+        for k in range(STEPS + max(0, math.ceil(x - orders[last])), 0, -1):
+            ratio = x / (2 * (orders[last] + k) + x * ratio)
+        for i in range(last, 0, -1):
+            below = 2 * orders[i] + x * ratio
+            ratio = x / below
+            steps[i] = log_x - math.log(below)  # log r, also where r underflows
+        for i in range(1, last + 1):
+            out[i, j] = out[i - 1, j] + steps[i]
 
 
 @lru_cache(maxsize=1)

@@ -1,10 +1,14 @@
 """Matérn kernels: samples of the Gaussian process are as smooth as ν says."""
 
+import functools
 import math
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial import Chebyshev
 from numpy.polynomial import Polynomial as Poly
+from numpy.polynomial.chebyshev import chebfit, chebpts1
+from scipy.interpolate import PPoly
 from scipy.special import gammaln, kve
 
 from .._typing import FloatArray
@@ -23,6 +27,11 @@ TOUCHING = 1e-150
 # less than 11! / (30π)¹² ≈ 1e-16.
 DEBYE_ORDER = 30.0
 DEBYE_TERMS = 12
+
+# Below that order it is tabulated, in polynomials of log t of this degree on cells of this length:
+# (2π/0.5)^-14 < 1e-15. Beyond the largest t the kernel is zero.
+CELL, CELL_DEGREE = 0.5, 13
+LARGEST = 2000.0
 
 
 class Matern(ShiftInvariantKernel):
@@ -154,15 +163,39 @@ def matern_slope(nu: float, distance: FloatArray) -> FloatArray:
 
 
 def _bessel(nu: float, t: FloatArray) -> FloatArray:
-    """The definition, in logs: K_ν alone leaves the range of numbers at both ends."""
-    t = np.minimum(t, 2000.0)  # the function is zero there; SciPy's is NaN for huge arguments
-    scaled = kve(nu, t)  # e^t K_ν(t)
-    # Infinite at zero, and for 1 < ν ≤ 30 below t = 1e-9, where 1 - k ≈ t²/(4ν - 4) is nothing.
-    usable = np.isfinite(scaled)
-    t, scaled = np.where(usable, t, 1.0), np.where(usable, scaled, 1.0)
-    log_k = (1 - nu) * math.log(2) - gammaln(nu) + nu * np.log(t) + np.log(scaled) - t
+    """The definition, from a table: K_ν takes half a microsecond, and quadratures take millions."""
+    low, table = _bessel_table(nu)
+    t = np.minimum(t, LARGEST)
+    known = t > low
+    t = np.where(known, t, 1.0)
     # Rounding must not lift the kernel above its value at zero.
-    return np.where(usable, np.minimum(np.exp(log_k), 1.0), 1.0)
+    return np.where(known, np.minimum(np.exp(table(np.log(t)) - t), 1.0), 1.0)
+
+
+@functools.lru_cache(maxsize=32)
+def _bessel_table(nu: float) -> tuple[float, PPoly]:
+    """Return log(eᵗ f(t)) as a function of log t, and the t below which f is one to rounding.
+
+    K_ν has no zeros in the right half plane, so that this function is analytic in a strip of half
+    width π/2, and its Chebyshev series on an interval of length w falls at least as (2π/w)^-k.
+    """
+    # 1 - f is about t²/(4ν - 4), or t^{2ν} for ν < 1; K_ν leaves the range of numbers below that.
+    low = max(10.0 ** (-8.5 / min(nu, 1.0)), 1e-300)
+    n_cells = math.ceil(math.log(LARGEST / low) / CELL)
+    edges = np.linspace(math.log(low), math.log(LARGEST), n_cells + 1)
+    half = (edges[1] - edges[0]) / 2
+    nodes = chebpts1(CELL_DEGREE + 1)
+    log_t = edges[:-1, None] + half * (1 + nodes)
+    # In logs: K_ν alone leaves the range of numbers at both ends.
+    values = (1 - nu) * math.log(2) - gammaln(nu) + nu * log_t + np.log(kve(nu, np.exp(log_t)))
+    series = chebfit(nodes, values.T, CELL_DEGREE)
+    # Powers of the distance from the left edge of a cell, the highest first, as PPoly has them.
+    left = Poly([-1.0, 1 / half])
+    powers = np.zeros((CELL_DEGREE + 1, n_cells))
+    for k, row in enumerate(series):
+        one = Chebyshev.basis(k).convert(kind=Poly)(left)
+        powers[: k + 1] += one.coef[:, None] * row
+    return low, PPoly(powers[::-1], edges)
 
 
 def _debye(nu: float, distance: FloatArray) -> FloatArray:

@@ -242,7 +242,7 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
         """
         terms = merge(self.terms())
         if any(isinstance(term, NumericTerm) for term in terms):
-            whole = NumericTerm(self._radial_slope, name=repr(self))
+            whole = NumericTerm(self._radial_slope, name=repr(self), symmetric=False)
             return cross(whole, dim, max_degree, radii, others)
         return np.sum([cross_slope(term, dim, max_degree, radii, others) for term in terms], axis=0)
 

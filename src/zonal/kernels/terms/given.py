@@ -67,11 +67,14 @@ class NumericTerm:
         Whether the Gegenbauer series decays slowly.
     name : str
         For messages.
+    symmetric : bool
+        Whether the two norms may change places: those of a kernel may, those of its derivative not.
     """
 
     profile: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
     slow: bool = True
     name: str = "the kernel"
+    symmetric: bool = True
 
     fixed_order = None
     degree_limit = None
