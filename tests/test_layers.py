@@ -1,6 +1,7 @@
 """Imports point one way, and nobody reaches into another class."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 
 # Each layer may import from those above it in this list, not from its own or later ones.
 LAYERS = [
-    {"_deadline", "_files", "_suggestions", "_typing", "_version"},
+    {"_deadline", "_files", "_signals", "_suggestions", "_typing", "_version"},
     {"_validation"},
     {"polynomials", "rows"},
     {"engines", "tables"},
@@ -33,11 +34,17 @@ def package_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A file, which several tests look at, parsed once."""
+    return ast.parse(path.read_text())
+
+
 def imported(path: Path) -> list[tuple[int, str]]:
     """The packages of ours that a file imports, with line numbers; functions included."""
     parts = ("zonal", *path.relative_to(ROOT).with_suffix("").parts)
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -67,7 +74,7 @@ def test_imports_point_one_way(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_inside_functions_are_of_optional_dependencies(path):
     """Nothing of ours is imported late to hide a cycle."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -80,7 +87,7 @@ def test_imports_inside_functions_are_of_optional_dependencies(path):
 
 def foreign_privates(path: Path) -> list[str]:
     """Accesses ``x._name`` where x is neither self nor cls nor a class of the same module."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     defined = {
         name.id if isinstance(name, ast.Name) else name.attr

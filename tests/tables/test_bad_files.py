@@ -102,3 +102,19 @@ def test_precision_is_that_of_the_file(tmp_path):
     double = read(tmp_path / "d.parquet").X
     assert double.dtype == np.float64
     assert double[1, 1] == 2**31
+
+
+@pytest.mark.parametrize("error", [pa.ArrowException, pa.ArrowInvalid, pa.ArrowMemoryError])
+@pytest.mark.parametrize("where", ["__init__", "iter_batches"])
+def test_whatever_arrow_meets_is_said_in_words(tmp_path, monkeypatch, error, where):
+    """Without memory for a thread, for one."""
+    path = tmp_path / "t.parquet"
+    pa.parquet.write_table(pa.table({"a": [1.0], "y": [2.0]}), path)
+
+    def fail(*args, **kwargs):
+        raise error("no worker thread")
+
+    monkeypatch.setattr(pa.parquet.ParquetFile, where, fail)
+    expected = MemoryError if error is pa.ArrowMemoryError else TableError
+    with pytest.raises(expected, match="no worker thread"):
+        read(path, target="y")

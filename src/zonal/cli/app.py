@@ -25,12 +25,15 @@ __all__ = ["app", "run"]
 # and those of the system about files and memory. Anything else is a bug and shows where it is.
 EXPECTED = (CommandError, ValueError, OSError, MemoryError, ImportError)
 
+# What handlers of signals raise.
+LOST = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
+
 COMMANDS = (fit, predict, cluster, fill, compare, size, demo, reproduce)
 app = make_app({command.__name__: command for command in COMMANDS})
 
 
 def _keep_interrupts() -> None:
-    """Deliver a Ctrl-C again that meets code which cannot raise, instead of printing and losing it.
+    """Deliver a signal again that meets code which cannot raise, instead of printing and losing it.
 
     Python and Cython do so in destructors, callbacks and compiled functions without exceptions.
     """
@@ -41,8 +44,9 @@ def _keep_interrupts() -> None:
             excepthook(kind, error, trace)
 
     def ignored(what: Any) -> None:
-        if issubclass(what.exc_type, KeyboardInterrupt):
-            threading.Timer(0.1, _thread.interrupt_main).start()
+        number = LOST.get(what.exc_type)
+        if number is not None:
+            threading.Timer(0.1, _thread.interrupt_main, [number]).start()
         else:
             unraisablehook(what)
 

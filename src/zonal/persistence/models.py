@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn import model_selection
 from sklearn.base import BaseEstimator
 
+from .._signals import postponed
 from .._version import __version__
 from .archive import MAX_BYTES, check_parts, check_seal, check_sizes, seal, write
 from .functions import MissingFunction, replace, user_functions, walk
@@ -75,21 +76,22 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         for stand_in in [MissingFunction(name)]
         for value in values
     }
-    # A model with a local part holds its rows.
-    content = sio.dumps(
-        replace(model, stand_ins) if stand_ins else model, compression=zipfile.ZIP_DEFLATED
-    )
-    header = {"format": FORMAT, "version": __version__, "functions": list(functions)}
-    content = _with_header(content, header)
-    own = sorted(set(sio.get_untrusted_types(data=content)) - _trusted())
-    try:
-        _loaded(sio, content, {_full_name(_find_type(name)) for name in own}, sys.maxsize)
-    except Exception as error:  # whatever load would meet
-        raise ValueError(
-            f"{type(model).__name__} was not saved, for it could not be loaded again: {error}"
-        ) from error
-    _warn(list(functions), own, content)
-    write(Path(path), content)
+    with postponed():  # which no signal leaves half done
+        # A model with a local part holds its rows.
+        content = sio.dumps(
+            replace(model, stand_ins) if stand_ins else model, compression=zipfile.ZIP_DEFLATED
+        )
+        header = {"format": FORMAT, "version": __version__, "functions": list(functions)}
+        content = _with_header(content, header)
+        own = sorted(set(sio.get_untrusted_types(data=content)) - _trusted())
+        try:
+            _loaded(sio, content, {_full_name(_find_type(name)) for name in own}, sys.maxsize)
+        except Exception as error:  # whatever load would meet
+            raise ValueError(
+                f"{type(model).__name__} was not saved, for it could not be loaded again: {error}"
+            ) from error
+        _warn(list(functions), own, content)
+        write(Path(path), content)
 
 
 def _with_header(content: bytes, header: dict[str, Any]) -> bytes:
@@ -172,7 +174,8 @@ def load(
     sio = _skops()
     path = Path(path)
     content = path.read_bytes()
-    needed = _needed_functions(path, content, max_bytes)
+    with postponed():
+        needed = _needed_functions(path, content, max_bytes)
     given = dict(functions or {})
     if sorted(given) != sorted(needed):
         raise ValueError(
@@ -181,7 +184,8 @@ def load(
         )
     known = _names(trusted)
     try:
-        model = _loaded(sio, content, known, max_bytes)
+        with postponed():
+            model = _loaded(sio, content, known, max_bytes)
     except Exception as error:  # whatever skops meets in a damaged file: say which file
         raise ValueError(f"{path} cannot be loaded: {error}") from error
     missing = [value for _, value in walk(model) if isinstance(value, MissingFunction)]

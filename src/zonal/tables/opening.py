@@ -58,7 +58,9 @@ def open_table(path: str | os.PathLike[str]) -> Table:
         raise TableError(f"{place} is empty.")
     try:
         table = READERS[ending](place)
-    except (arrow().ArrowInvalid, UnicodeDecodeError) as error:
+    except MemoryError:  # some of Arrow's own are
+        raise
+    except (arrow().ArrowException, UnicodeDecodeError) as error:
         raise TableError(f"{place} cannot be read, it may be damaged: {error}") from error
     if not table.types:
         raise TableError(f"{place} has no columns.")

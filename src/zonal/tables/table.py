@@ -60,7 +60,9 @@ class Table:
             for batch in self.read(columns, batch_rows):
                 empty = empty and batch.num_rows == 0
                 yield batch
-        except arrow().ArrowInvalid as error:
+        except MemoryError:  # some of Arrow's own are
+            raise
+        except arrow().ArrowException as error:
             raise TableError(f"{self.path} cannot be read: {error}") from error
         if empty:
             raise TableError(f"{self.path} has columns, but no rows.")

@@ -1,0 +1,115 @@
+"""Signals are never lost, wherever they meet the program."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import zonal
+from zonal._signals import postponed
+from zonal.persistence import archive, models
+
+
+@pytest.fixture
+def terminated():
+    """SIGTERM as programs handle it."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def interruptible():
+    """SIGINT as Python handles it, whatever runs the tests."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+ENDS = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: SystemExit}
+
+
+class Struck:
+    """What has a destructor, as an archive has, in which a signal arrives."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
+def test_a_signal_in_a_destructor_is_not_lost(number, terminated, interruptible):
+    done = []
+
+    def run():
+        with postponed():
+            Struck(number)
+            done.append(True)
+
+    before = signal.getsignal(number)
+    with pytest.raises(ENDS[number]):
+        run()
+    assert done
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
+def test_a_file_is_whole_when_a_signal_takes_effect(
+    number, terminated, interruptible, tmp_path, monkeypatch
+):
+    def struck(path, content):
+        Struck(number)
+        archive.write(path, content)
+
+    monkeypatch.setattr(models, "write", struck)
+    with pytest.raises(ENDS[number]):
+        zonal.save(zonal.Gaussian(3.0), tmp_path / "m.zonal")
+    assert zonal.load(tmp_path / "m.zonal").bandwidth == 3.0
+
+
+def test_the_second_signal_takes_effect_at_once(interruptible):
+    done = []
+
+    def run():
+        with postponed():
+            for _ in range(2):
+                signal.raise_signal(signal.SIGINT)
+                done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert len(done) == 1
+
+
+COMMAND = """
+import signal, sys, time
+import zonal.cli.app as program
+
+class Struck:
+    def __del__(self):
+        signal.raise_signal({number})
+
+def command():
+    Struck()
+    time.sleep(60)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+program.app = command
+try:
+    program.run()
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
+def test_a_command_ends_that_is_struck_in_a_destructor(number):
+    script = COMMAND.format(number=int(number))
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.returncode == 128 + number, ended.stderr
+    assert ended.stderr == ""
