@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
+from tests.properties.cases import Rows
 from zonal.features.baselines.tuple_sampling import MIX, TupleSampler
 
 RNG = np.random.default_rng(0)
@@ -139,3 +140,11 @@ def test_mistakes():
         zonal.AdaptiveSketchFeatures(n_rounds=0).fit(X)
     with pytest.raises(ValueError, match="Taylor"):
         zonal.AdaptiveSketchFeatures(zonal.Laplacian(1.0)).fit(X)
+
+
+def test_a_round_that_finds_nothing():
+    """The next one finds so much more that the ratio is beyond all numbers, but not its root."""
+    rows = Rows(246, 1, "whole", 3, False, False, "float32", "csr", 1)
+    features = zonal.AdaptiveSketchFeatures(zonal.Gaussian(), 1, random_state=78)
+    with np.errstate(over="raise"):
+        assert np.isfinite(features.fit_transform(rows.make())).all()

@@ -157,7 +157,8 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         k = math.ceil(size / (4 * math.log(size))) if size > 1 else 1
         rest = max(np.sort(squares)[::-1][k:].sum(), 1e-12 * squares.sum(), np.finfo(float).tiny)
         self.lam_ = min(self.lam_, float(rest / k))
-        growth = np.sqrt(1 + squares / self.lam_)
+        # √(1 + s/λ), where s/λ may be too large: a round finds nothing, and the next one much.
+        growth = np.hypot(1.0, np.sqrt(squares) / math.sqrt(self.lam_))
         if wide:
             return np.asarray(basis @ ((basis.T @ G) / growth[:, None]))
         weights = 1 / (self.lam_ * growth * (growth + 1))

@@ -94,5 +94,6 @@ def _overlap(bucket: str, s: FloatArray) -> FloatArray:
     if bucket == "box":
         return 1 - s
     u = 2 * s
-    near = 1 - 1.5 * u**2 + 0.75 * u**3
-    return np.where(u < 1, near, (2 - u) ** 3 / 4)
+    v = 2 - u
+    # Products: the power of an array takes ten times as long.
+    return np.where(u < 1, 1 - u * u * (1.5 - 0.75 * u), v * v * v / 4)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from ..._typing import Array, FloatArray
 from ..._validation import canonical, check_choice, check_count, valid_rows
 from ...kernels import Kernel, as_kernel
-from ...rows.costs import announce_cost, eigen_seconds
+from ...rows.costs import announce_cost, eigen_seconds, sum_seconds
 from ...rows.dispatch import blockwise, sampled
 from ..base import KernelFeatures
 from ..training_sample import TrainingSample
@@ -149,9 +149,12 @@ class NystroemFeatures(KernelFeatures):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         rows, totals = distinct_rows(X, weights)
         size = min(int(self.n_components), len(rows))
+        recursive = self.sampling == "recursive"
+        # Leverage scores of all rows, round by round, take about five sums over them.
+        seconds = 5 * sum_seconds(len(rows), size) if recursive else 0.0
         announce_cost(
             f"{name} of {size:,} landmarks",
-            eigen_seconds(size, 2 if self.sampling == "recursive" else 1),
+            seconds + eigen_seconds(size, 1.0 if recursive else 0.7),
             24.0 * size**2,
             "Lower n_components.",
         )
