@@ -7,6 +7,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sklearn_kernels
 
 import zonal
+from zonal.kriging import weights
 from zonal.kriging.correlation import of_kernel
 from zonal.kriging.evidence import evaluate, gradient, maximize
 from zonal.kriging.locations import locate
@@ -39,12 +40,16 @@ def make_sample(weight=WEIGHT, width=0, targets=Y, rows=X):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("width", [0, 4])
 @pytest.mark.parametrize("some", [False, True])
-def test_gradient_by_differences(kernel, width, some):
+@pytest.mark.parametrize("kept", [False, True])
+def test_gradient_by_differences(kernel, width, some, kept, monkeypatch):
+    if not kept:  # factors are found again where there are too many
+        monkeypatch.setattr(weights, "KEPT_NUMBERS", 0)
     sample, correlation = make_sample(width=width), of_kernel(kernel)
     if some:
         sample = sample.thin(40)
     near = sample.neighbors(PARAMETERS, 8)
     at = evaluate(sample, correlation, PARAMETERS, near)
+    assert (at.factors is not None) is kept
     found = gradient(sample, correlation, PARAMETERS, at)
     step, vector = 1e-5, PARAMETERS.vector()
 

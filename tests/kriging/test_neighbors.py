@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from zonal.kriging import neighbors
+from zonal.kriging import scanning
 from zonal.kriging.neighbors import Nearest, earlier_neighbors, effective_columns, near_and_far
 
 RNG = np.random.default_rng(0)
@@ -11,7 +11,8 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize("n_columns", [1, 3, 20])
 @pytest.mark.parametrize("n_neighbors", [1, 7, 300])
 def test_nearest_are_those_of_all_distances(n_columns, n_neighbors, monkeypatch):
-    monkeypatch.setattr(neighbors, "BLOCK_NUMBERS", 1000)  # several blocks
+    monkeypatch.setattr(scanning, "QUERIES", 16)  # several tiles
+    monkeypatch.setattr(scanning, "POINTS", 70)
     points, queries = RNG.random((300, n_columns)), RNG.random((50, n_columns))
     found = Nearest(points).query(queries, n_neighbors)
     expected = np.argsort(cdist(queries, points), axis=1)[:, :n_neighbors]
@@ -40,6 +41,14 @@ def test_rows_that_are_not_in_random_order_ask_again():
     for row in range(400):
         expected = np.argsort(distances[row, :row])[:10]
         np.testing.assert_array_equal(found[row, : len(expected)], expected)
+
+
+def test_many_columns_far_from_zero():
+    """Keys are differences of squares: they must not lose the distances."""
+    points = 1e6 + RNG.random((400, 12))
+    found = Nearest(points).query(points[:50], 9)
+    expected = np.argsort(cdist(points[:50], points), axis=1)[:, :9]
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_effective_columns():

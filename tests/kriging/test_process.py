@@ -28,9 +28,14 @@ def test_held_out_rows_are_those_of_a_process_without_them(folded, m):
         assert (weights[i][~known] == 0).all()
 
 
+def test_of_a_row_that_is_alone_only_the_prior_is_known():
+    process = LocalProcess(X[:1], WEIGHT[:1], KERNEL, 0.1, 4)
+    neighbors, weights, variance = process.held_out(np.array([0], np.int32))
+    assert neighbors.shape == weights.shape == (1, 0)
+    np.testing.assert_allclose(variance, KERNEL.diag(X[:1]))
+
+
 def test_errors():
-    with pytest.raises(ValueError, match="at least one other row"):
-        LocalProcess(X[:1], WEIGHT[:1], KERNEL, 0.1, 4).held_out(np.array([0], np.int32))
     process = LocalProcess(X, WEIGHT, KERNEL, 0.1, 4)
     with pytest.raises(ValueError, match="of another fold"):
         process.held_out(np.array([0], np.int32), np.zeros(200))
@@ -45,3 +50,17 @@ def test_held_out_errors_are_those_of_leave_one_out():
     errors = inverse @ y / np.diag(inverse)
     np.testing.assert_allclose(y - (weights * y[neighbors]).sum(axis=1), errors, atol=1e-9)
     np.testing.assert_allclose(variance + 0.1, 1 / np.diag(inverse), atol=1e-9)
+
+
+def test_neighbours_are_those_of_every_process_of_the_same_metric():
+    wider = zonal.Matern(1.5, [1.5, 3.0])
+    narrow, wide = (LocalProcess(X, WEIGHT, kernel, 0.1, 8) for kernel in (KERNEL, wider))
+    other = LocalProcess(X, WEIGHT, zonal.Matern(1.5, [0.5, 2.0]), 0.1, 8)
+    assert narrow.metric == wide.metric != other.metric
+    queries, rows = RNG.standard_normal((30, 2)), np.arange(50, 200, 7, dtype=np.int32)
+    given, expected = wide.at(queries, narrow.near(queries)), wide.at(queries)
+    for found, wanted in zip(given, expected, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    whitened = wide.whitening(rows, 6, narrow.earlier(rows, 6))
+    np.testing.assert_allclose(whitened.weights, wide.whitening(rows, 6).weights, atol=1e-12)
+    assert not np.array_equal(other.near(queries), wide.near(queries))

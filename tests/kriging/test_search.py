@@ -91,3 +91,23 @@ def test_candidates_are_one_for_each_smoothness():
     (only,) = find_candidates(locations, noise=0.01, smoothness=(2.5,))
     assert only.kernel.nu == 2.5
     assert np.isclose(only.noise, 0.01)
+
+
+@pytest.mark.parametrize("enough", [False, True])
+def test_a_first_result_can_settle_the_search(enough):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 2))
+    locations = locate(X, np.sin(X[:, :1]) + rng.standard_normal((400, 1)), None)
+    asked = []
+
+    def settled(found):
+        asked.append(found)
+        return enough
+
+    found = find_candidates(locations, settled=settled)
+    assert [first.kernel.nu for first in asked] == [1.5]
+    assert len(found) == (1 if enough else 3)
+    if enough:
+        assert found[0].noise == asked[0].noise
+        assert found[0].log_evidence == asked[0].log_evidence
+    assert asked[0].noise > 1  # the sine has less than half of the variance

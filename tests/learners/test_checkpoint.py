@@ -137,39 +137,31 @@ def test_a_killed_process_is_resumed(tmp_path):
         from zonal.features.space import FeatureSpace
 
         FeatureSpace.block_rows = 500
-        slowly = sys.argv[2] == "slowly"
+        source.LEARN_ROWS = 1000
+        X, y = np.load(sys.argv[1]).values()
 
         def rows():
-            rng = np.random.default_rng(0)
-            for number in range(60):
-                X = rng.standard_normal((100, 2))
-                if slowly and number > 20:
+            for first in range(0, len(X), 100):
+                if first > 2000:
                     time.sleep(0.05)
-                yield X, np.sin(X[:, 0])
+                yield X[first : first + 100], y[first : first + 100]
 
-        features = zonal.GegenbauerFeatures(n_components=32)
-        model = zonal.KernelRidge(features, random_state=0)
-        source.LEARN_ROWS = 1000
-        checkpoint = None if sys.argv[1] == "none" else zonal.Checkpoint(sys.argv[1], every=1)
-        model.fit(rows(), checkpoint=checkpoint)
-        np.save(sys.argv[3], model.coef_)
+        model = zonal.KernelRidge(zonal.GegenbauerFeatures(n_components=32), random_state=0)
+        model.fit(rows(), checkpoint=zonal.Checkpoint(sys.argv[2], every=1))
+        open(sys.argv[3], "w").close()
     """)
     )
-
-    def command(*arguments):
-        return [sys.executable, str(script), *map(str, arguments)]
-
-    path = tmp_path / "sums"
-    killed = subprocess.Popen(command(path, "slowly", tmp_path / "killed.npy"))
+    table, path, end = (tmp_path / name for name in ("rows.npz", "sums", "end"))
+    np.savez(table, X=X, y=y)
+    killed = subprocess.Popen([sys.executable, *map(str, (script, table, path, end))])
     deadline = time.monotonic() + 60
     while not path.exists() and killed.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(killed.pid, signal.SIGKILL)
     assert killed.wait() == -signal.SIGKILL
     assert path.exists()
-    assert not (tmp_path / "killed.npy").exists()
-    subprocess.run(command(path, "quickly", tmp_path / "resumed.npy"), check=True)
-    subprocess.run(command("none", "quickly", tmp_path / "whole.npy"), check=True)
-    np.testing.assert_array_equal(
-        np.load(tmp_path / "resumed.npy"), np.load(tmp_path / "whole.npy")
-    )
+    assert not end.exists()
+    model = zonal.KernelRidge(gegenbauer(32), random_state=0)
+    whole = clone(model).fit(rows())
+    resumed = model.fit(rows(), checkpoint=zonal.Checkpoint(path, every=1))
+    np.testing.assert_array_equal(resumed.coef_, whole.coef_)

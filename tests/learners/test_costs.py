@@ -27,8 +27,10 @@ class Never(TransformerMixin, BaseEstimator):
 
 
 @pytest.fixture(autouse=True)
-def memory(monkeypatch):
+def machine(monkeypatch):
+    """A machine of 16 GB and two cores."""
     monkeypatch.setattr(costs, "_memory", lambda: 16e9)
+    monkeypatch.setattr(costs, "thread_count", lambda: 2)
 
 
 @pytest.mark.parametrize("features", [Never(100_000), "auto"], ids=["given", "auto"])
@@ -39,14 +41,32 @@ def test_columns_that_do_not_fit(features, local):
         model.fit(X, y)
 
 
-def test_columns_that_take_minutes():
-    """Ten thousand columns: three eigenproblems of 10¹² operations each, and five gigabytes."""
-    model = zonal.KernelRidge(Never(10_000), local=None)
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (zonal.KernelRidge(Never(10_000), local=None), r"9 minutes and 4\.8 GB"),
+        (zonal.KernelRidge(Never(10_000), 0.1, local=None), "67 seconds and 4 GB"),
+        (zonal.GaussianProcess(Never(10_000), local=None), "4 minutes and 4 GB"),
+    ],
+    ids=["path of alphas", "one alpha", "process"],
+)
+def test_columns_that_take_minutes(learner, words):
+    """Ten thousand columns: eigenproblems of 10¹² operations each, and gigabytes."""
     with (
-        pytest.warns(UserWarning, match=r"10,000 features .* about 17 minutes and 4\.8 GB"),
+        pytest.warns(UserWarning, match=f"10,000 features .* about {words}"),
         pytest.raises(AssertionError, match="too late"),
     ):
-        model.fit(X, y)
+        learner.fit(X, y)
+
+
+def test_rows_that_take_minutes():
+    """Two million rows and 4,000 columns are 3.2e13 products."""
+    rows = np.broadcast_to(np.float64(1), (2_000_000, 1))
+    with (
+        pytest.warns(UserWarning, match="4,000 features .* about 9 minutes"),
+        pytest.raises(AssertionError, match="too late"),
+    ):
+        zonal.KernelRidge(Never(4_000), 0.1, local=None).fit(rows, rows[:, 0])
 
 
 def test_a_class_for_every_row():
@@ -61,7 +81,7 @@ def test_a_class_for_every_row():
 
 def test_landmarks_that_take_minutes(monkeypatch):
     monkeypatch.setattr(costs, "EIGEN_RATE", 1e3)
-    with pytest.warns(UserWarning, match=r"NystroemFeatures of 50 landmarks takes about 4 minutes"):
+    with pytest.warns(UserWarning, match=r"NystroemFeatures of 50 landmarks takes about 2 minutes"):
         zonal.NystroemFeatures(zonal.Gaussian(), 50, random_state=0).fit(X)
 
 

@@ -6,6 +6,8 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_approximation import RBFSampler
 
 import zonal
+from zonal.learners.evidence import Evidence
+from zonal.moments import Moments
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (120, 2))
@@ -43,6 +45,15 @@ def test_evidence_is_maximal():
         other = zonal.GaussianProcess(features(), model.noise_ * factor).fit(X, y)
         assert other.log_evidence_ < model.log_evidence_
     assert 0.005 < model.noise_ < 0.03  # the truth is 0.01
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_many_alphas_in_one_go(constant):
+    moments = Moments(np.zeros(6), 2)
+    moments.update(RNG.standard_normal((50, 7)))
+    evidence, alphas = Evidence(moments, constant), np.geomspace(1e-9, 1e9, 20)
+    expected = [evidence.log_evidence(alpha) for alpha in alphas]
+    np.testing.assert_allclose(evidence.scan(alphas), expected, rtol=1e-12)
 
 
 def test_against_the_exact_gaussian_process():

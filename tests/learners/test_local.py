@@ -219,6 +219,17 @@ def test_classes():
     assert fitted.score(rows[1200:], labels[1200:]) > plain.score(rows[1200:], labels[1200:])
 
 
+def test_classes_at_one_place():
+    """All that is known of a row is how often each class was seen."""
+    labels = np.repeat(["a", "b", "c"], [140, 40, 20])
+    part = zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 8, noise=0.1, random_state=0)
+    for features in (None, zonal.FourierFeatures(zonal.Gaussian(1.0), 4, random_state=0)):
+        model = zonal.KernelRidgeClassifier(features, local=part).fit(np.ones((200, 2)), labels)
+        chances = model.predict_proba(np.ones((1, 2)))[0]
+        # The two parameters of the calibration are found to a part in a hundred.
+        np.testing.assert_allclose(chances, [0.7, 0.2, 0.1], atol=0.02)
+
+
 def test_gaussian_process_with_a_local_part():
     gp = zonal.GaussianProcess(features(), local=local(200)).fit(X, Y[:, 0])
     ridge = zonal.KernelRidge(features(), local=local(200)).fit(X, Y[:, 0])

@@ -62,3 +62,20 @@ def test_chunks_do_not_change_the_alpha_of_a_classifier():
             part = slice(start, start + 17)
             parts.partial_fit(rows[part], labels[part], classes=[0, 1, 2])
         assert parts.alpha_ == pytest.approx(whole.alpha_, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_decide_the_noise_of_columns_that_interpolate(dtype, seed):
+    """With more columns than rows the evidence is nearly flat towards no noise at all."""
+    rng = np.random.default_rng(seed)
+    rows, y = (10 * rng.standard_normal((6, 6))).astype(dtype), rng.standard_normal(6)
+    features = zonal.FourierFeatures(zonal.Gaussian(1.0), 20, random_state=seed)
+
+    def noise(order):
+        model = zonal.GaussianProcess(features, local=None).fit(rows[order], y[order])
+        return model.noise_
+
+    noises = [noise(rng.permutation(6)) for _ in range(6)]
+    # The search is for log alpha, to 1e-9, on a maximum that is as flat as rounding allows.
+    np.testing.assert_allclose(noises, noises[0], rtol=1e-2)

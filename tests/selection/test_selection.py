@@ -1,6 +1,7 @@
 """The automatic choice: what it finds, what it records, and where it does not choose."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import zonal
@@ -275,3 +276,19 @@ def test_bad_limits(name, value):
     X = np.arange(40.0).reshape(-1, 2)
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
         zonal.KernelRidge(**{name: value}).fit(X, X[:, 0])
+
+
+def test_noise_is_not_searched_for_long():
+    """The local part is given up after its first parameters, and the rounds are brief."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"a": rng.standard_normal(1500), "word": rng.choice(["x", "y", "z"], 1500)})
+    y = 0.15 * X["a"] + rng.standard_normal(1500)
+    tried = zonal.KernelRidge(budget=64, random_state=0).fit(X, y).selection_
+    local = tried[tried["local"] != "none"]
+    assert len(local) == 1
+    assert not tried["round"].isin([4, 5]).any()
+    widest = tried.loc[tried["round"] < 6, "columns"].max()
+    assert widest == 32  # half of the budget
+    last = tried.loc[tried["round"] == 6].iloc[-1]
+    assert last["chosen"]
+    assert last["columns"] == 64

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Matern
 from ..kriging.correlation import of_kernel
+from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from .variance import OutOfFold, shares_of
 
@@ -34,9 +35,14 @@ class ErrorField:
     rows: Array
     values: FloatArray
 
-    def at(self, queries: Array, kernel: Kernel, noise: float, n_neighbors: int) -> FloatArray:
-        """Return the field at other points: [n_queries, n_targets]."""
-        return _kriged(self._process(kernel, noise, n_neighbors), self.values, queries)
+    def at(self, queries: Array, kernel: Kernel, noise: float, neighbors: Indices) -> FloatArray:
+        """Return the field at other points, from given neighbours: [n_queries, n_targets]."""
+        process = self._process(kernel, noise, neighbors.shape[1])
+        return _kriged(process, self.values, queries, neighbors)
+
+    def near(self, queries: Array, kernel: Kernel, n_neighbors: int) -> Indices:
+        """Return the neighbours of other points, the same for all multiples of length scales."""
+        return self._process(kernel, 0.0, n_neighbors).near(queries)
 
     def _process(self, kernel: Kernel, noise: float, n_neighbors: int) -> LocalProcess:
         return LocalProcess(self.rows, np.ones(len(self.rows)), kernel, noise, n_neighbors)
@@ -104,30 +110,29 @@ def local_variance(
     if correlation is None:
         return None, constant
     scales = np.asarray(correlation.length_scale, np.float64)
+    near = [known.near(rows[mine], Matern(0.5, scales), n_neighbors) for known, mine in fields]
 
-    def at(factor: float, noise: float, part: npt.NDArray[np.intp]) -> FloatArray:
+    def at(factor: float, noise: float, step: int = 1) -> FloatArray:
         found = np.zeros((len(rows), constant.shape[1]))
-        for known, mine in fields:
-            chosen = np.intersect1d(mine, part)
-            if len(chosen):
-                found[chosen] = known.at(
-                    rows[chosen], Matern(0.5, scales * factor), noise, n_neighbors
-                )
-        return found[part]
+        for (known, mine), neighbors in zip(fields, near, strict=True):
+            chosen = mine % step == 0
+            if chosen.any():
+                kernel = Matern(0.5, scales * factor)
+                found[mine[chosen]] = known.at(rows[mine[chosen]], kernel, noise, neighbors[chosen])
+        return found[::step]
 
-    everything = np.arange(len(rows))
-    few = everything[:: max(1, len(rows) // JUDGED_ROWS)]
-    judge = out_of_fold.rows(few)
+    step = max(1, len(rows) // JUDGED_ROWS)
+    judge = out_of_fold.rows(np.arange(0, len(rows), step))
     best, pair = 1.0, (1.0, 1.0)
     tried = [(factor, 1.0) for factor in FACTORS]
-    for step in range(2):  # length scales first, then the noise at the best of them
-        for candidate in tried if step == 0 else [(pair[0], noise) for noise in NOISES]:
-            share, ratio = shares_of(judge, at(*candidate, few))
+    for first in (True, False):  # length scales first, then the noise at the best of them
+        for candidate in tried if first else [(pair[0], noise) for noise in NOISES]:
+            share, ratio = shares_of(judge, at(*candidate, step))
             if share and ratio < best:
                 best, pair = ratio, candidate
     if best == 1.0:
         return None, constant
-    log_variance = at(*pair, everything)
+    log_variance = at(*pair)
     share, _ = shares_of(out_of_fold, log_variance)
     if not share:
         return None, constant
@@ -135,6 +140,8 @@ def local_variance(
     return replace(variance, share=share), share * log_variance
 
 
-def _kriged(process: LocalProcess, values: FloatArray, queries: Array) -> FloatArray:
-    neighbors, weights, _ = process.at(queries)
+def _kriged(
+    process: LocalProcess, values: FloatArray, queries: Array, known: Indices | None = None
+) -> FloatArray:
+    neighbors, weights, _ = process.at(queries, known)
     return np.asarray(np.einsum("ij,ijt->it", weights, values[neighbors]))

@@ -16,7 +16,7 @@ from .correlation import Correlation
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
 from .sample import Parameters, Sample
-from .weights import compiled_gradient, compiled_weights
+from .weights import Factors, compiled_gradient, compiled_weights
 from .whitening import Whitening
 
 __all__ = ["LOG_NOISE", "Evaluation", "evaluate", "gradient", "maximize"]
@@ -40,11 +40,14 @@ class Evaluation:
     whitening : Whitening
     whitened : ndarray of shape (s, 1 + t + D)
         The constant, the targets and the features, whitened.
+    factors : Factors or None
+        Of all rows, unless that would take too much memory.
     """
 
     found: Marginal
     whitening: Whitening
     whitened: FloatArray
+    factors: Factors | None
 
 
 def evaluate(
@@ -53,13 +56,16 @@ def evaluate(
     """The evidence and everything profiled out of it."""
     points, noise = sample.scaled(parameters), float(np.exp(parameters.log_noise))
     nugget, judged = noise / sample.weight, sample.judged
-    weights, variance = compiled_weights(correlation, points, nugget, points[judged], neighbors)
+    factors = Factors.kept(*neighbors.shape)
+    weights, variance = compiled_weights(
+        correlation, points, nugget, points[judged], neighbors, factors
+    )
     whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
     whitened = whitening.apply(sample.columns)
     observed = Observed.of(whitening.variance, sample.weight[judged], sample.within[judged], noise)
     ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
     found = marginal(whitened.T @ whitened, n_targets, observed, ratio, sample.center)
-    return Evaluation(found, whitening, whitened)
+    return Evaluation(found, whitening, whitened, factors)
 
 
 def gradient(
@@ -98,6 +104,7 @@ def gradient(
         whitening.weights,
         by_variance / (2 * whitening.variance),
         by_weights,
+        at.factors,
     )
     by_groups = np.bincount(sample.groups, by_columns, minlength=len(parameters.log_scales))
     return np.concatenate([by_groups, [by_noise + found.by_log_noise, found.by_log_ratio]])

@@ -67,22 +67,30 @@ class Joint:
     residual: FloatArray
 
     def predict(
-        self, X: Array, features: Features = no_features, return_std: bool = False
+        self,
+        X: Array,
+        features: Features = no_features,
+        return_std: bool = False,
+        neighbors: Indices | None = None,
     ) -> tuple[FloatArray, FloatArray | None]:
-        """Predict targets [q, t], and standard deviations [q, t] without noise if asked for."""
+        """Predict targets [q, t], and standard deviations [q, t] without noise if asked for.
+
+        The neighbours of X [q, m] are found where they are not given.
+        """
         mean = np.empty((len(X), self.residual.shape[1]))
         variance = np.empty(len(X))
 
         def run(part: Indices) -> None:
-            mean[part], variance[part] = self._predict_block(X[part], features, return_std)
+            known = None if neighbors is None else neighbors[part]
+            mean[part], variance[part] = self._predict_block(X[part], features, return_std, known)
 
         _walk(run, X)
         return mean, np.sqrt(variance[:, None] * self.found.scale) if return_std else None
 
     def _predict_block(
-        self, X: Array, features: Features, with_variance: bool
+        self, X: Array, features: Features, with_variance: bool, known: Indices | None
     ) -> tuple[FloatArray, FloatArray]:
-        neighbors, weights, variance = self.process.at(X)
+        neighbors, weights, variance = self.process.at(X, known)
         own = np.asarray(features(X), np.float64)
         mean = self.found.mean + own @ self.found.coef
         mean += np.einsum("ij,ijt->it", weights, self.residual[neighbors])
@@ -116,7 +124,7 @@ class Joint:
     ) -> FloatArray:
         """Return the same for rows with features `own`, which are overwritten: [q]."""
         rest = 1 - weights.sum(axis=1)
-        if own.shape[1]:
+        if own.shape[1] and neighbors.shape[1]:  # a place may be the only one
             support, where = np.unique(neighbors, return_inverse=True)
             near = np.asarray(features(self.process.rows[support]), np.float64)
             local = where.reshape(neighbors.shape).astype(np.int32)
@@ -193,6 +201,7 @@ def fit_joint(
     *,
     n_neighbors: int | None = None,
     judged: Indices | None = None,
+    neighbors: Indices | None = None,
 ) -> Joint:
     """Solve for β, μ and σ², given the parameters.
 
@@ -211,8 +220,10 @@ def fit_joint(
     judged : ndarray of int32, optional
         The rows whose whitened columns are summed, increasing, by default all. Fewer give an
         estimate; the log evidence is that of all rows in any case.
+    neighbors : ndarray of int32, optional
+        Their earlier neighbours, where these are known.
     """
-    whitening = process.whitening(judged, n_neighbors)
+    whitening = process.whitening(judged, n_neighbors, neighbors)
     gram = whitened_gram(whitening, locations, features, process.points)
     rows = whitening.rows
     observed = Observed.of(

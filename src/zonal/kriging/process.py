@@ -67,7 +67,18 @@ class LocalProcess:
         """Return the same process, observed at other rows."""
         return LocalProcess(rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far)
 
-    def whitening(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Whitening:
+    @property
+    def metric(self) -> tuple[float, ...]:
+        """The ratios of the length scales: neighbours are the same where these agree."""
+        scales = np.broadcast_to(self._length_scale, self.rows.shape[1:]).astype(np.float64)
+        return tuple((scales / scales[0]).round(12).tolist())
+
+    def whitening(
+        self,
+        rows: Indices | None = None,
+        n_neighbors: int | None = None,
+        neighbors: Indices | None = None,
+    ) -> Whitening:
         """The whitening of the rows, each by earlier ones.
 
         Parameters
@@ -76,19 +87,30 @@ class LocalProcess:
             Which rows, increasing; by default all. The earlier ones are of all rows.
         n_neighbors : int, optional
             By default m.
+        neighbors : ndarray of shape (s, m), optional
+            The earlier neighbours of these rows, where a process of the same `metric` found them.
         """
         own = np.arange(len(self.rows), dtype=np.int32) if rows is None else rows
-        most = min(n_neighbors or self.n_neighbors, max(len(self.rows) - 1, 1))
-        neighbors = earlier_neighbors(self.points, most, rows)
+        if neighbors is None:
+            neighbors = self.earlier(rows, n_neighbors)
         weights, variance = self._solve(self.rows[own], self.points[own], neighbors)
         return Whitening(own, neighbors, weights, variance + self.nugget[own])
 
-    def at(self, queries: Array) -> tuple[Indices, FloatArray, FloatArray]:
+    def earlier(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Indices:
+        """Return the earlier neighbours of rows, as in `whitening`: [s, m]."""
+        most = min(n_neighbors or self.n_neighbors, max(len(self.rows) - 1, 1))
+        return earlier_neighbors(self.points, most, rows)
+
+    def at(
+        self, queries: Array, neighbors: Indices | None = None
+    ) -> tuple[Indices, FloatArray, FloatArray]:
         """Neighbours, weights and conditional variances of the process at other points.
 
         Parameters
         ----------
         queries : ndarray of shape (n_queries, d)
+        neighbors : ndarray of shape (n_queries, m), optional
+            Where a process of the same `metric` found them.
 
         Returns
         -------
@@ -99,7 +121,8 @@ class LocalProcess:
             v without noise, in units of σ².
         """
         points = scaled(queries, self._length_scale)
-        neighbors = self._near(points)
+        if neighbors is None:
+            neighbors = self._near(points)
         return neighbors, *self._solve(queries, points, neighbors)
 
     def near(self, queries: Array) -> Indices:
@@ -159,7 +182,7 @@ class LocalProcess:
             By default m.
         """
         n_rows = len(self.rows)
-        if n_rows < 2 or (folds is not None and (folds == folds[0]).all()):
+        if folds is not None and (folds == folds[0]).all():
             raise ValueError("Rows that are held out need at least one other row, of another fold.")
         most = min(n_neighbors or self.n_neighbors, n_rows - 1)
         if folds is None:

@@ -1,7 +1,8 @@
 """Parameters by evidence: from small samples and all candidates to the whole sample and one."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -23,17 +24,19 @@ __all__ = ["Found", "compress", "find_candidates", "find_parameters", "polish"]
 #: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
 SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # Rows judged, rows among which their neighbours are, neighbours, iterations, searches for
-# neighbours: of the rounds that find a start, compare kernels and polish the best, and of a quicker
-# polish.
+# neighbours: of the rounds that choose a start, climb on from it, compare kernels and polish the
+# best, and of a quicker polish.
 ROUNDS = (
-    (1_500, 16_000, 12, 12, 2),
-    (1_500, BASE_ROWS, 16, 10, 4),
+    (750, 16_000, 12, 12, 1),
+    (1_500, 16_000, 12, 12, 1),
+    (1_500, BASE_ROWS, 16, 10, 2),
     (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
     (5_000, BASE_ROWS, 24, 8, 1),
 )
+BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))
 # With more length scales than this, as encoded tables have, neighbours are found anew more often:
 # with half as many, the error on one split of bikeshare (26 columns) was a tenth larger.
-FEW_SCALES, MORE_SEARCHES = 9, 4
+FEW_SCALES, MORE_SEARCHES = 9, 2
 _FAMILIES = {
     0.5: Correlation(EXPONENTIAL),
     1.5: Correlation(MATERN_32),
@@ -76,6 +79,9 @@ class Found:
     noise: float
     ratio: float
     log_evidence: float
+
+
+Settled = Callable[[Found], bool]
 
 
 def find_parameters(
@@ -131,6 +137,7 @@ def find_candidates(
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     starts: tuple[tuple[float, float], ...] = STARTS,
     deadline: Deadline | None = None,
+    settled: Settled | None = None,
 ) -> list[Found]:
     """The parameters of each ν that `find_parameters` compares, before it polishes the best.
 
@@ -144,6 +151,8 @@ def find_candidates(
         Where to climb from; see `Units.starts`.
     deadline : Deadline, optional
         How long it may take.
+    settled : callable, optional
+        Tells of the parameters of the middle ν whether there is no need to look at others.
 
     Returns
     -------
@@ -151,7 +160,7 @@ def find_candidates(
         The one of the largest evidence first.
     """
     search = _Search.of(locations, None, noise, None, n_neighbors, smoothness, False, starts)
-    candidates = search.compared(deadline or Deadline())
+    candidates = search.compared(deadline or Deadline(), settled)
     return [search.found(candidate) for candidate in reversed(candidates)]
 
 
@@ -175,7 +184,9 @@ def polish(
     log_scales = np.log(np.broadcast_to(found.kernel.length_scale, units.spread.shape))
     first = np.unique(units.groups, return_index=True)[1]  # columns of a group share their scale
     start = Parameters((log_scales - np.log(units.spread))[first], log_noise(found.noise))
-    return search.found(search.climber.climb(3, Candidate(search.correlations[0], start)))
+    return search.found(
+        search.climber.climb(POLISH_QUICKLY, Candidate(search.correlations[0], start))
+    )
 
 
 @dataclass(frozen=True)
@@ -205,8 +216,8 @@ class _Climber:
         """A candidate after a round."""
         _, _, m, n_iterations, n_searches = ROUNDS[number]
         part = self.parts[number]
-        if number == 0 and len(candidate.parameters.log_scales) > FEW_SCALES:
-            n_searches = MORE_SEARCHES
+        if len(candidate.parameters.log_scales) > FEW_SCALES and number == GO_ON:
+            n_searches += MORE_SEARCHES
         best, value = maximize(
             part,
             candidate.correlation,
@@ -261,26 +272,28 @@ class _Search:
         climber = _Climber(sample, free, n_neighbors, verbose)
         return cls(kernel, units, climber, correlations, starts, has_signal(head.targets))
 
-    def compared(self, deadline: Deadline) -> list[Candidate]:
-        """Candidates of all kernels, the best one last."""
+    def compared(self, deadline: Deadline, settled: Settled | None = None) -> list[Candidate]:
+        """Candidates of all kernels, the best one last; one if what it has settles the matter."""
         middle = self.correlations[len(self.correlations) // 2]
         if not self.has_signal:
             return [Candidate(middle, self.starts[0])]
-        climbs = self.climber.climb_all(
-            0, [Candidate(middle, start) for start in self.starts], deadline
-        )
-        found = max(climbs, key=_value).parameters
-        starts = [Candidate(correlation, found) for correlation in self.correlations]
-        return sorted(self.climber.climb_all(1, starts, deadline), key=_value)
+        begun = [Candidate(middle, start) for start in self.starts]
+        if len(begun) > 1:
+            begun = self.climber.climb_all(BEGIN, begun, deadline)
+        best = self.climber.climb(GO_ON, max(begun, key=_value))
+        if settled is not None and settled(self.found(best)):
+            return [best]
+        starts = [replace(best, correlation=correlation) for correlation in self.correlations]
+        return sorted(self.climber.climb_all(COMPARE, starts, deadline), key=_value)
 
     def polished(self, candidates: list[Candidate]) -> Candidate:
         """The best of the last two of some candidates, if they are close, after more climbing."""
         if not self.has_signal:
             return candidates[-1]
-        least = candidates[-1].value - TIE * min(ROUNDS[1][0], len(self.climber.sample))
+        least = candidates[-1].value - TIE * min(ROUNDS[COMPARE][0], len(self.climber.sample))
         close = [one for one in candidates[-2:-1] if one.value > least]
         return max(
-            (self.climber.climb(2, candidate) for candidate in [*close, candidates[-1]]),
+            (self.climber.climb(POLISH, candidate) for candidate in [*close, candidates[-1]]),
             key=_value,
         )
 

@@ -13,6 +13,7 @@ any kernel.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,11 +23,53 @@ from ..rows.threads import ordered_map
 from .correlation import Correlation, correlate, slopes
 from .neighbors import Indices
 
-__all__ = ["FLOOR", "compiled_gradient", "compiled_slopes", "compiled_weights", "count_neighbors"]
+__all__ = [
+    "FLOOR",
+    "Factors",
+    "compiled_gradient",
+    "compiled_slopes",
+    "compiled_weights",
+    "count_neighbors",
+]
 
 #: Variances below this share of k(x, x) are rounding.
 FLOOR = 1e-12
 BLOCK = 512
+# Numbers of factors that are kept at most, 64 MB.
+KEPT_NUMBERS = 1 << 23
+
+
+class Factors(NamedTuple):
+    """Matrices of rows and their neighbours, and their factors, for one row or for many.
+
+    Attributes
+    ----------
+    squares, values : ndarrays of shape (s, m (m + 1) / 2)
+        ρ² and f(ρ) of all pairs.
+    upper : ndarray of shape (s, m + 1, m + 1)
+        U, with 1/U_aa on its diagonal.
+    """
+
+    squares: FloatArray
+    values: FloatArray
+    upper: FloatArray
+
+    @classmethod
+    def room(cls, n_rows: int, n_neighbors: int) -> "Factors":
+        """Return memory for so many rows, not filled."""
+        m = n_neighbors
+        shapes = (m * (m + 1) // 2,), (m * (m + 1) // 2,), (m + 1, m + 1)
+        return cls(*(np.empty((n_rows, *shape)) for shape in shapes))
+
+    @classmethod
+    def kept(cls, n_rows: int, n_neighbors: int) -> "Factors | None":
+        """Return memory for all rows, or None where that would be too much."""
+        many = 2 * n_rows * (n_neighbors + 1) ** 2 > KEPT_NUMBERS
+        return None if many else cls.room(n_rows, n_neighbors)
+
+    def part(self, rows: slice) -> "Factors":
+        """Return those of some rows."""
+        return Factors(*(array[rows] for array in self))
 
 
 def compiled_weights(
@@ -35,6 +78,7 @@ def compiled_weights(
     nugget: FloatArray,
     queries: FloatArray,
     neighbors: Indices,
+    factors: Factors | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Weights and conditional variances, on all cores.
 
@@ -49,6 +93,8 @@ def compiled_weights(
         Where the weights are for, in the same units.
     neighbors : ndarray of shape (n_queries, m)
         Row numbers; -1, at the end, for none.
+    factors : Factors, optional
+        Filled with what `compiled_gradient` needs.
 
     Returns
     -------
@@ -62,9 +108,10 @@ def compiled_weights(
 
     def run(start: int) -> None:
         rows = slice(start, start + BLOCK)
+        room = Factors.room(1, neighbors.shape[1]) if factors is None else factors.part(rows)
         _weights(
             correlation.family, correlation.shape, points, nugget, queries[rows], neighbors[rows],
-            weights[rows], variance[rows],
+            *room, weights[rows], variance[rows],
         )  # fmt: skip
 
     for _ in ordered_map(run, range(0, len(queries), BLOCK)):
@@ -81,6 +128,7 @@ def compiled_gradient(
     weights: FloatArray,
     by_variance: FloatArray,
     by_weights: FloatArray,
+    factors: Factors | None = None,
 ) -> tuple[FloatArray, float]:
     r"""Pull derivatives with respect to v and b back to the length scales and the noise.
 
@@ -101,6 +149,8 @@ def compiled_gradient(
         Derivatives of a function with respect to v_i, which includes the noise of row i.
     by_weights : ndarray of shape (s, m)
         Its derivatives with respect to b_ij.
+    factors : Factors, optional
+        As `compiled_weights` has filled it for the same rows; by default found again.
 
     Returns
     -------
@@ -113,9 +163,10 @@ def compiled_gradient(
     def run(start: int) -> FloatArray:
         part = slice(start, start + BLOCK)
         out = np.zeros(points.shape[1] + 1)
+        room = Factors.room(1, neighbors.shape[1]) if factors is None else factors.part(part)
         _gradient(
             correlation.family, correlation.shape, points, nugget, rows[part], neighbors[part],
-            weights[part], by_variance[part], by_weights[part], out,
+            *room, factors is not None, weights[part], by_variance[part], by_weights[part], out,
         )  # fmt: skip
         return out
 
@@ -167,14 +218,21 @@ def compiled_slopes(
     return out
 
 
+@njit(nogil=True, cache=True)
+def _gather(points, query, members, local):  # type: ignore[no-untyped-def]
+    """Copy the members, and the query to the last place: [d, m + 1]."""
+    m = len(members)
+    for c in range(points.shape[1]):
+        for j in range(m):
+            local[c, j] = points[members[j], c]
+        local[c, m] = query[c]
+
+
 @njit(nogil=True, cache=True, fastmath=True)
 def _squares(points, query, members, local, out):  # type: ignore[no-untyped-def]
     """ρ² between the members and the query in the last place: row a has b = 0, …, a - 1."""
     m, d = len(members), points.shape[1]
-    for c in range(d):
-        for j in range(m):
-            local[c, j] = points[members[j], c]
-        local[c, m] = query[c]
+    _gather(points, query, members, local)
     first = 0
     for a in range(1, m + 1):
         part = out[first : first + a]
@@ -188,50 +246,60 @@ def _squares(points, query, members, local, out):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _factor(values, nugget, members, lower):  # type: ignore[no-untyped-def]
-    """The factor L of the matrix of members and query, 1/L_aa on its diagonal; returns v.
+def _factor(values, nugget, members, upper):  # type: ignore[no-untyped-def]
+    """The factor U with UᵀU the matrix of members and query, 1/U_aa on its diagonal; returns v.
 
-    The last row is what the weights are solved from, and its pivot is v. A pivot that is rounding
-    counts as infinite: the inverse is zero.
+    The last column is what the weights are solved from, and its pivot is v. A pivot that is
+    rounding counts as infinite: the inverse is zero. Rows are found one after the other, from four
+    earlier ones at a time, in loops over numbers that lie side by side.
     """
     m, first = len(members), 0
-    for a in range(m + 1):
-        row = lower[a]
+    for a in range(1, m + 1):
         for b in range(a):
-            other, total = lower[b], values[first + b]
-            for k in range(b):
-                total -= row[k] * other[k]
-            row[b] = total * other[b]
+            upper[b, a] = values[first + b]
         first += a
-        pivot = 1.0
-        if a < m:
-            pivot += nugget[members[a]]
-        for k in range(a):
-            pivot -= row[k] * row[k]
-        if a == m:
-            return max(pivot, FLOOR)
-        row[a] = 1.0 / math.sqrt(pivot) if pivot > FLOOR else 0.0
-    return 1.0
+    v = 1.0
+    for a in range(m):
+        row, pivot = upper[a, a + 1 : m + 1], 1.0 + nugget[members[a]]
+        even = a - a % 4
+        for k in range(0, even, 4):
+            p, q, r, s = upper[k, a], upper[k + 1, a], upper[k + 2, a], upper[k + 3, a]
+            w, x = upper[k, a + 1 : m + 1], upper[k + 1, a + 1 : m + 1]
+            y, z = upper[k + 2, a + 1 : m + 1], upper[k + 3, a + 1 : m + 1]
+            pivot -= p * p + q * q + r * r + s * s
+            for i in range(m - a):
+                row[i] -= p * w[i] + q * x[i] + r * y[i] + s * z[i]
+        for k in range(even, a):
+            p, w = upper[k, a], upper[k, a + 1 : m + 1]
+            pivot -= p * p
+            for i in range(m - a):
+                row[i] -= p * w[i]
+        inverse = 1.0 / math.sqrt(pivot) if pivot > FLOOR else 0.0
+        upper[a, a] = inverse
+        for i in range(m - a):
+            row[i] *= inverse
+        v -= upper[a, m] * upper[a, m]
+    return max(v, FLOOR)
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _back(lower, m, x):  # type: ignore[no-untyped-def]
-    """Solve Lᵀ x = x in place."""
+def _back(upper, m, x):  # type: ignore[no-untyped-def]
+    """Solve U x = x in place."""
     for k in range(m - 1, -1, -1):
-        row = lower[k]
-        x[k] *= row[k]
-        for i in range(k):
-            x[i] -= row[i] * x[k]
-
-
-@njit(nogil=True, cache=True, fastmath=True)
-def _forward(lower, m, x):  # type: ignore[no-untyped-def]
-    """Solve L x = x in place."""
-    for k in range(m):
-        row, total = lower[k], x[k]
-        for i in range(k):
+        row, total = upper[k], x[k]
+        for i in range(k + 1, m):
             total -= row[i] * x[i]
         x[k] = total * row[k]
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _forward(upper, m, x):  # type: ignore[no-untyped-def]
+    """Solve Uᵀ x = x in place."""
+    for k in range(m):
+        row = upper[k]
+        x[k] *= row[k]
+        for i in range(k + 1, m):
+            x[i] -= row[i] * x[k]
 
 
 @njit(nogil=True, cache=True)
@@ -244,28 +312,40 @@ def count_neighbors(neighbors):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _weights(family, shape, points, nugget, queries, neighbors, weights, variance):  # type: ignore[no-untyped-def]
-    """IN: all but the last two, for a block of queries. OUT: weights, variance."""
+def _weights(  # type: ignore[no-untyped-def]
+    family,
+    shape,
+    points,
+    nugget,
+    queries,
+    neighbors,
+    all_squares,
+    all_values,
+    all_upper,
+    weights,
+    variance,
+):
+    """IN: all before the `Factors`, for a block of queries. OUT: factors, weights, variance."""
     most, d = neighbors.shape[1], points.shape[1]
-    local, lower = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
-    n_pairs = most * (most + 1) // 2
-    squares, values, scratch = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
+    local, scratch = np.empty((d, most + 1)), np.empty(most * (most + 1) // 2)
     for q in range(len(queries)):
         m = count_neighbors(neighbors[q])
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
+        place = min(q, len(all_upper) - 1)  # one for all, or one for each
+        squares, values, upper = all_squares[place], all_values[place], all_upper[place]
         _squares(points, queries[q], members, local, squares)
         correlate(family, shape, squares[:n_pairs], scratch, values)
-        variance[q] = _factor(values, nugget, members, lower)
+        variance[q] = _factor(values, nugget, members, upper)
         for j in range(m):
-            weights[q, j] = lower[m, j]
-        _back(lower, m, weights[q])
+            weights[q, j] = upper[j, m]
+        _back(upper, m, weights[q])
 
 
 @njit(nogil=True, cache=True)
 def _slopes(family, shape, points, nugget, queries, neighbors, residual, out):  # type: ignore[no-untyped-def]
     """IN: all but the last, for a block of queries. OUT: gradients are added to `out`."""
     most, d = neighbors.shape[1], points.shape[1]
-    local, lower = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
+    local, upper = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
     n_pairs = most * (most + 1) // 2
     squares, values, slope = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
     a = np.empty(most)
@@ -274,14 +354,14 @@ def _slopes(family, shape, points, nugget, queries, neighbors, residual, out):  
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
         _squares(points, queries[q], members, local, squares)
         correlate(family, shape, squares[:n_pairs], slope, values)
-        _factor(values, nugget, members, lower)
+        _factor(values, nugget, members, upper)
         slopes(family, shape, squares[:n_pairs], values, slope)
         last = slope[n_pairs - m : n_pairs]  # the pairs with the query
         for t in range(residual.shape[1]):
             for j in range(m):
                 a[j] = residual[members[j], t]
-            _forward(lower, m, a)
-            _back(lower, m, a)
+            _forward(upper, m, a)
+            _back(upper, m, a)
             for c in range(d):
                 for j in range(m):
                     out[q, t, c] += a[j] * last[j] * (queries[q, c] - local[c, j])
@@ -289,24 +369,40 @@ def _slopes(family, shape, points, nugget, queries, neighbors, residual, out):  
 
 @njit(nogil=True, cache=True)
 def _gradient(  # type: ignore[no-untyped-def]
-    family, shape, points, nugget, rows, neighbors, weights, by_variance, by_weights, out
+    family,
+    shape,
+    points,
+    nugget,
+    rows,
+    neighbors,
+    all_squares,
+    all_values,
+    all_upper,
+    known,
+    weights,
+    by_variance,
+    by_weights,
+    out,
 ):
     """IN: all but the last, for a block of rows. OUT: sums are added to `out`."""
     most, d = neighbors.shape[1], points.shape[1]
-    local, lower = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
-    n_pairs = most * (most + 1) // 2
-    squares, values, scratch = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
+    local, scratch = np.empty((d, most + 1)), np.empty(most * (most + 1) // 2)
     left, right = np.empty(most + 1), np.empty(most + 1)
     for i in range(len(neighbors)):
         m = count_neighbors(neighbors[i])
         members, n_pairs = neighbors[i, :m], m * (m + 1) // 2
-        _squares(points, points[rows[i]], members, local, squares)
-        correlate(family, shape, squares[:n_pairs], scratch, values)
-        _factor(values, nugget, members, lower)
+        place = min(i, len(all_upper) - 1)
+        squares, values, upper = all_squares[place], all_values[place], all_upper[place]
+        if known:
+            _gather(points, points[rows[i]], members, local)
+        else:
+            _squares(points, points[rows[i]], members, local, squares)
+            correlate(family, shape, squares[:n_pairs], scratch, values)
+            _factor(values, nugget, members, upper)
         for j in range(m):
             left[j], right[j] = by_weights[i, j], -weights[i, j]
-        _forward(lower, m, left)
-        _back(lower, m, left)
+        _forward(upper, m, left)
+        _back(upper, m, left)
         left[m], right[m] = 0.0, 1.0
         for j in range(m + 1):
             left[j] += by_variance[i] * right[j]

@@ -29,6 +29,9 @@ __all__ = ["Evidence"]
 # The range of α that is searched, in units of the mean eigenvalue of S.
 LOWEST, HIGHEST, N_TRIED = 1e-12, 1e6, 64
 
+# Sums are rounded more than once.
+MARGIN = 4
+
 
 class Evidence:
     """Log evidence and posterior as functions of α, from one eigendecomposition.
@@ -56,25 +59,40 @@ class Evidence:
         self.middle, self.n_rows = middle, moments.weight
         self.constant = constant
         self.along_mean = np.square(self.vectors.T @ middle[:width]) if constant else 0.0
-        # The data's fit is a difference of sums: less noise than their rounding cannot be told.
-        self.least = np.maximum(self.squares * moments.precision, 1e-300) / self.n_rows
+        # What α = 0 explains of each direction. The rest is a difference of sums: less than their
+        # rounding cannot be told, and were it left to chance, so would be α, for the evidence of
+        # columns that interpolate hardly depends on it.
+        self.explained = self.projected**2 / np.where(seen, eigen.values, 1.0)[:, None]
+        rounding = MARGIN * max(moments.precision, width * float(np.finfo(float).eps))
+        least = np.maximum(self.squares * rounding, 1e-300)
+        self.residual = np.maximum(self.squares - self.explained.sum(axis=0), least)
 
     def unexplained(self, alpha: float) -> FloatArray:
-        """Return Q of each target."""
-        explained = np.sum(self.projected**2 / (self.values + alpha)[:, None], axis=0)
-        return np.maximum(self.squares - explained, 0.0)
+        """Return Q of each target: what α = 0 leaves, plus what α takes away."""
+        kept = alpha / (self.values + alpha)
+        return np.asarray(self.residual + kept @ self.explained)
 
     def noise(self, alpha: float) -> FloatArray:
         """Return the variance σ² of each target's noise that has the largest evidence."""
-        return np.maximum(self.unexplained(alpha) / self.n_rows, self.least)
+        return self.unexplained(alpha) / self.n_rows
 
     def log_evidence(self, alpha: float, noise: FloatArray | None = None) -> float:
         """Return the log evidence, summed over targets; at the best noise if none is given."""
-        noise = self.noise(alpha) if noise is None else noise
+        rest = self.unexplained(alpha)
+        noise = rest / self.n_rows if noise is None else noise
         log_det = np.log1p(self.values / alpha).sum()
         log_det += math.log1p(self.n_rows * np.sum(self.along_mean / (self.values + alpha)))
-        fit = self.unexplained(alpha) / noise + self.n_rows * np.log(2 * np.pi * noise)
+        fit = rest / noise + self.n_rows * np.log(2 * np.pi * noise)
         return float(-0.5 * (fit + log_det).sum())
+
+    def scan(self, alphas: FloatArray) -> FloatArray:
+        """Return `log_evidence` at many α [m] in one go."""
+        sums = np.maximum(self.values + alphas[:, None], 1e-300)  # [m, width]
+        noise = (self.residual + (alphas[:, None] / sums) @ self.explained) / self.n_rows
+        log_det = np.log1p(self.values / alphas[:, None]).sum(axis=1)
+        log_det += np.log1p(self.n_rows * (self.along_mean / sums).sum(axis=1))
+        fit = self.n_rows * (1 + np.log(2 * np.pi * noise))  # [m, n_targets]
+        return np.asarray(-0.5 * (fit + log_det[:, None]).sum(axis=1))
 
     def best_alpha(self) -> float:
         """Return the α of the largest evidence: a scan, then a local search."""
@@ -82,7 +100,7 @@ class Evidence:
         logs = scale + np.linspace(math.log(LOWEST), math.log(HIGHEST), N_TRIED)
         if (self.squares <= 0).all():  # nothing to explain
             return float(np.exp(logs[-1]))
-        best = int(np.argmax([self.log_evidence(np.exp(log)) for log in logs]))
+        best = int(np.argmax(self.scan(np.exp(logs))))
         bounds = logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]
         found = minimize_scalar(
             lambda log: -self.log_evidence(np.exp(log)),

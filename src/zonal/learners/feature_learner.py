@@ -18,7 +18,7 @@ from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
 from ..moments import Moments
 from ..rows import Block, sample_rows
-from ..rows.costs import announce_cost, eigen_seconds
+from ..rows.costs import announce_cost, eigen_seconds, sum_seconds
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS, select_features
 from ..selection.table import Records, selection_table
@@ -161,19 +161,21 @@ class MomentLearner(FeatureLearner):
 
     def _learn(self, survey: Survey) -> None:
         sample = survey.sample
-        self._announce_cost(sample.y)
+        self._announce_cost(survey)
         Y = self._targets(sample.y, _num_samples(sample.X))
         self._learn_features(survey, Y if Y.shape[1] else None)
         self._start_sums(sample.X, Y)
 
-    def _announce_cost(self, y: Any) -> None:
+    def _announce_cost(self, survey: Survey) -> None:
         """Say what sums and systems of so many columns and targets take, before they are made."""
-        width, n_targets, n_sums = self._asked_width(), self._n_targets(y), self._n_sums()
+        width, n_sums = self._asked_width(), self._n_sums()
+        n_targets = self._n_targets(survey.sample.y)
+        solving = eigen_seconds(width, self._solve_cost())
         # Each sum, the whole, a copy and two of the eigendecomposition.
         n_bytes = 8.0 * (n_sums + 4) * (width + n_targets + 1) ** 2
         announce_cost(
             f"{type(self).__name__} with {width:,} features and {n_targets:,} targets",
-            eigen_seconds(width, n_sums + 1),
+            solving + sum_seconds(survey.n_rows, width + n_targets),
             n_bytes,
             "Lower budget or n_components; a number in the place of 'cv' needs fewer sums; labels "
             "in thousands of classes may be numbers, for KernelRidge.",
@@ -194,6 +196,13 @@ class MomentLearner(FeatureLearner):
     def _n_sums(self) -> int:
         """Return how many sums are taken side by side: one for each fold."""
         return 1
+
+    def _solve_cost(self) -> float:
+        """Return how long systems take once there are sums, in eigendecompositions of their size.
+
+        Measured, and below one where a Cholesky factor or few eigenvectors are enough.
+        """
+        return 0.25
 
     def _start_sums(self, X: Any, Y: Array) -> None:
         """Learn the number of columns, and what moments are taken about."""

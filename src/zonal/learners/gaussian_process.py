@@ -158,6 +158,9 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         _warn_if_useless(moments, found, noise)
         return found
 
+    def _solve_cost(self) -> float:
+        return 0.8  # one eigendecomposition
+
     def _posterior(self) -> RidgePosterior:
         posterior: RidgePosterior = self._solution
         return posterior

@@ -6,6 +6,7 @@ that stay. How the noise varies there is told by the training part alone too: er
 a gap are others than they were with rows in it.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,11 +21,14 @@ from ..calibration.variance import OutOfFold, log_squares
 from ..kriging.joint import Features, explained, no_features
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.process import LocalProcess
+from ..rows import sample_rows
 from .local_solution import LocalSolution, Observations
 from .split_fits import SplitFits, part_of
 
 __all__ = ["calibrate_local", "unseen_local"]
 
+# Test rows of splits whose scores are sorted, more or less: rows of a block tell much the same.
+CALIBRATED_ROWS = 5_000
 # Errors at so many rows, each from so many others, tell how the noise varies.
 FIELD_ROWS, FIELD_NEIGHBORS = 50_000, 32
 # Fewer rows than this in the calibration cannot tell it.
@@ -50,7 +54,7 @@ def calibrate_local(
     observed = _observed(solution)
     map_ = features or no_features
     if observed.splits:
-        parts = list(_parts(solution, observed, map_))
+        parts = list(_parts(solution, observed, map_, CALIBRATED_ROWS))
         if parts:
             return _by_splits(solution, observed, parts)
         warnings.warn(
@@ -176,14 +180,21 @@ class _Part:
     found: OutOfFold
 
 
-def _parts(solution: LocalSolution, observed: Observations, features: Features) -> Iterator[_Part]:
-    """Predict the test rows of each split from its training places."""
+def _parts(
+    solution: LocalSolution, observed: Observations, features: Features, most: int | None = None
+) -> Iterator[_Part]:
+    """Predict the test rows of each split, or about so many in all, from its training places."""
     whole, scale = solution.joint.process, solution.joint.found.scale
     fits = SplitFits(solution.joint, features, solution.found.ratio)
-    for train, test in observed.parts():
+    splits = list(observed.parts())
+    n_rows = sum(len(test) for _, test in splits)
+    share = 1.0 if most is None else min(1.0, most / max(n_rows, 1))
+    for train, every in splits:
+        test = every[sample_rows(len(every), math.ceil(share * len(every)))]
         places, own = observed.places[test], observed.weight[test]
-        fitted = fits.without(train, whole.rows[places])
-        mean, std = fitted.predict(whole.rows[places], features, return_std=True)
+        queries = whole.rows[places]
+        fitted, near = fits.without(train, queries)
+        mean, std = fitted.predict(queries, features, return_std=True, neighbors=near)
         assert std is not None
         latent = std**2 / fitted.found.scale + whole.noise / own[:, None]
         residual = fits.targets[places] + observed.deviation[test] - mean

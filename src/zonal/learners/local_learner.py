@@ -137,7 +137,7 @@ class LocalLearner(MomentLearner):
     def _choose_model(self, survey: Survey) -> bool:
         """Choose features, a local part or both; False where there is nothing to choose by."""
         sample = survey.sample
-        self._announce_cost(sample.y)
+        self._announce_cost(survey)
         Y = self._targets(sample.y, _num_samples(sample.X))
         weight = sample.weight
         counting = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)

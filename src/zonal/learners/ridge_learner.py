@@ -281,6 +281,10 @@ class RidgeLearner(LocalLearner):
             return self._n_folds()
         return 1 if self._too_many_groups(plan) else plan.n_groups
 
+    def _solve_cost(self) -> float:
+        # A path of alphas has a tridiagonal form for each fold; one alpha, a Cholesky factor.
+        return 0.8 * self._n_sums() if self.alpha == "cv" else 0.2
+
     def _n_folds(self) -> int:
         if self.alpha != "cv":
             return 1

@@ -12,6 +12,7 @@ from .._typing import Array, FloatArray
 from ..kriging.joint import Features, Joint, explained, whitened_gram
 from ..kriging.locations import Locations
 from ..kriging.marginal import Marginal, Observed, marginal
+from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.whitening import Whitening
 from ..selection.trials import FIT_NEIGHBORS, JUDGED_ROWS, MEAN_ROWS, ROWS_A_COLUMN
@@ -42,8 +43,8 @@ class SplitFits:
         self._whitening = self.process.whitening(judged, FIT_NEIGHBORS)
         self._sums = self._gram(self.process, self.targets, self._whitening)
 
-    def without(self, train: npt.NDArray[np.intp], queries: Array) -> Joint:
-        """Return the fit to some places, by which queries can be predicted.
+    def without(self, train: npt.NDArray[np.intp], queries: Array) -> tuple[Joint, Indices]:
+        """Return the fit to some places, by which queries can be predicted, and their neighbours.
 
         Parameters
         ----------
@@ -54,11 +55,12 @@ class SplitFits:
         """
         process, targets = part_of(self.process, train), self.targets[train]
         found = self._marginal(process, targets, train)
-        near = np.unique(process.near(queries))
+        neighbors = process.near(queries)
+        near = np.unique(neighbors)
         residual = np.zeros_like(targets)
         residual[near] = targets[near] - found.mean
         residual[near] -= explained(self.features, process.rows[near], found.coef)
-        return Joint(process, found, residual)
+        return Joint(process, found, residual), neighbors
 
     def _marginal(
         self, process: LocalProcess, targets: FloatArray, train: npt.NDArray[np.intp]

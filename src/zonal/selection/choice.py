@@ -6,6 +6,7 @@ A candidate with more parts replaces a simpler one only if it is better beyond c
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +53,6 @@ GLANCE = "matern 3/2"
 LOUD = 1.0
 # The same for tables that were encoded, whose many columns make trials of local parts slow.
 LOUD_TABLE = 0.5
-# Features of a shorter range are not tried beside a local part if this factor is lost with longer.
-HARM = 1.02
 # Features of long range beside a local part: their number, kernel and widths.
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
 # Neighbours for predictions into gaps, and how many of them are far.
@@ -212,27 +211,29 @@ class _Chooser:
     def choose(self) -> Model:
         """Run the trials and build what wins."""
         search = self.search
-        alone = self._alone(self.trials, None)
+        first = search.first_round((GLANCE,), products=False)
+        alone = self._alone(self.trials, None, first=first)
         locals_, scouts, metric = [alone], [], None
         ahead = GAP_AHEAD if self.gaps else AHEAD
-        error = self._of_mean(alone)
-        first = search.first_round((GLANCE,), products=False)
+        error = self._of_mean(alone.trial)
         if error > OUT_OF_REACH * search.of_mean(first[0][1], 2):
             first = search.first_round((GLANCE,), known=first)
         of_features = search.of_mean(first[0][1], 2)
+        noise = self._finds_noise(alone.trial, first)
+        if noise:
+            search.narrow()
         features_may_win = error > ahead * of_features and not self.local.required
         if features_may_win and self.deadline.allows("features alone"):
             scouts = search.second_round(search.first_round(known=first))
         if error > FAR_AHEAD * of_features or self.local.required:
             metric = search.learn_metric(self.y)
-        noise = self._finds_noise(alone, first)
         for columns in () if noise else (self._stretched(alone), metric):
             if columns is not None and self._has_time("a local part in other columns", alone):
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
         best_local = alone if noise else self._polished(locals_)
         features = None
         of_scouts = search.of_mean(scouts[0][1]) if scouts else np.inf
-        far = self._of_mean(best_local) <= self._hopeless() * of_scouts
+        far = self._of_mean(best_local.trial) <= self._hopeless() * of_scouts
         if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
@@ -253,27 +254,41 @@ class _Chooser:
         whole = pilot.rows.shape[0] == pilot.n_rows
         return 1.0 if whole and not self.gaps else HOPELESS
 
-    def _finds_noise(self, alone: _Contender, first: list[tuple[Candidate, float]]) -> bool:
+    def _finds_noise(self, alone: Trial, first: list[tuple[Candidate, float]]) -> bool:
         """Tell whether a local part finds little but noise, and narrow features do better."""
-        found = alone.trial.found
+        found = alone.found
         loud = LOUD_TABLE if self.scaled else LOUD
         if self.local.required or found is None or found.noise < loud:
             return False
         return self._of_mean(alone) > self.search.of_mean(first[0][1], 2)
 
-    def _alone(self, trials: Trials, metric: Any, like: Found | None = None) -> _Contender:
-        """Try the local part alone."""
+    def _alone(
+        self,
+        trials: Trials,
+        metric: Any,
+        like: Found | None = None,
+        first: list[tuple[Candidate, float]] | None = None,
+    ) -> _Contender:
+        """Try the local part alone; with the first features known, until it finds but noise."""
         phase("finding a local part")
-        trial = trials.alone(self.local.kernel, self.local.noise, self.gaps, like)
+        # With several splits a look at one kernel costs more than the others.
+        hopeless = None
+        if first is not None and not self.gaps:
+            hopeless = partial(self._finds_noise, first=first)
+        trial = trials.alone(self.local.kernel, self.local.noise, self.gaps, like, hopeless)
         found = _Contender(trial, metric)
         self._record(found)
         return found
 
     def _polished(self, locals_: list[_Contender]) -> _Contender:
-        """Polish the best of some local parts, in its place, and return it."""
+        """Polish the best of some local parts, in its place, and return it.
+
+        Not parameters of fewer rows: with all rows they would climb back to those they beat.
+        """
         place = min(range(len(locals_)), key=lambda i: _error(locals_[i]))
         best = locals_[place]
-        if self.local.kernel is None and self.deadline.allows("a polished local part"):
+        free = self.local.kernel is None and not best.trial.sparse
+        if free and self.deadline.allows("a polished local part"):
             trials = self.trials.mapped(best.metric)
             best = replace(best, trial=trials.polished(best.trial, self.local.noise))
             locals_[place] = best
@@ -294,13 +309,15 @@ class _Chooser:
         rows, targets = pilot.rows[training], pilot.targets[training]
         return Stretcher(scales, single.tolist()).fit(rows, targets, pilot.weights[training])
 
-    def _of_mean(self, contender: _Contender) -> float:
-        """Return the error of a contender in units of that of the mean.
+    def _of_mean(self, trial: Trial) -> float:
+        """Return the error of a trial in units of that of the mean.
 
         In these units errors on different rows can be compared: with heavy tails, a few rows make
-        all of the error.
+        all of the error. Of gaps those of the first split count, which the pilot holds out: some
+        are several times as hard as others.
         """
-        return contender.trial.error / self.trials.spread()
+        losses = trial.losses[: len(self.trials.splits[0].queries)]
+        return float(losses.mean()) / self.trials.spread()
 
     def _searched(self, scouts: list[tuple[Candidate, float]], metric: Any) -> _Contender:
         """Finish the search for features, and judge the best like the others."""
@@ -318,7 +335,7 @@ class _Chooser:
 
         Those found are tried only where they do better than a local part that finds more than
         noise: wide ones take long, and where they do worse, few of long range leave as much to it.
-        A shorter range is not tried where a longer one does harm.
+        A shorter range is not tried where a longer one does not help.
         """
         found = []
         assert local.trial.found is not None
@@ -339,7 +356,7 @@ class _Chooser:
         for contender in ordered_map(long, LONG_WIDTHS):
             self._record(contender)
             found.append(contender)
-            if _error(contender) > HARM * _error(local):
+            if _error(contender) > _error(local):
                 break
         return found
 

@@ -1,5 +1,6 @@
 """Successive halving: many kernels cheaply, the best of them at full width."""
 
+import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ METRIC_ROUNDS, METRIC_COLUMNS, METRIC_ROWS = 2, 512, 4_000
 # From this round on candidates have their full width, and their errors those of all rows.
 FULL_WIDTH = 3
 # How many kernels survive the first and the second round.
-SURVIVORS = 8, 3
+SURVIVORS, NOISY_SURVIVORS = (8, 3), (4, 1)
 # The kernel whose length scale is found first in a learned metric, which is learnt with it.
 METRIC_FAMILY = "matern 3/2"
 # Training rows of the pilot for each column of a trial, at least.
@@ -133,11 +134,17 @@ class Search:
         # More columns than this tell no more of kernels, with as few rows.
         few = max(int(np.count_nonzero(pilot.folds < 2)) // ROWS_A_COLUMN, 16)
         self.width = min(n_components, few)
+        self.survivors, self.steps = SURVIVORS, STEPS
         self.seed, self.verbose = seed, verbose
         self.records: list[dict[str, Any]] = []
         self._plain = pilot
         self._use(pilot)
         self._plain_scales = self.scales
+
+    def narrow(self) -> None:
+        """Look at fewer candidates, with half of the columns: in much noise all are alike."""
+        self.width = max(self.width // 2, 16)
+        self.survivors, self.steps = NOISY_SURVIVORS, 0
 
     def _use(self, pilot: Pilot) -> None:
         self.pilot = pilot
@@ -173,14 +180,17 @@ class Search:
         families : tuple of str
             The families of kernels, by default all.
         known : sequence of (Candidate, float)
-            Candidates that were compared before, with their errors; they take part again.
+            Candidates that were compared before, with their errors; they take part again. New ones
+            have the best length scale among these, or the next.
         products : bool
             Whether products of a kernel on a sphere and one of the other columns take part.
         """
         n_pilot = self.pilot.rows.shape[0]
         dense = not is_sparse(self.pilot.rows)
         scout = scout_for(self.dim, self.n_components) if dense and n_pilot >= MANY else LANDMARKS
-        first = [Candidate(family, width, scout) for family in families for width in WIDTHS]
+        plain = [candidate.width for candidate, _ in known if candidate.rest_width is None]
+        widths = _about(plain[0]) if plain else WIDTHS
+        first = [Candidate(family, width, scout) for family in families for width in widths]
         if products and self.sphere is not None and self.dim > 3:
             first += [
                 Candidate(family, width, "product", rest_width)
@@ -196,12 +206,12 @@ class Search:
 
     def second_round(self, first: list[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
         """Compare the best kernels on more columns and the whole pilot; return the best three."""
-        survivors = first[: SURVIVORS[0]]
+        survivors = first[: self.survivors[0]]
         # A narrow kernel needs many columns to be of use: they get a second chance.
         narrower = {replace(c, width=c.width / 2) for c, _ in survivors[:2]}
         second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
         half = max(self.width // 2, 16)
-        return self._best(second, 2, half, self.pilot.rows.shape[0])[: SURVIVORS[1]]
+        return self._best(second, 2, half, self.pilot.rows.shape[0])[: self.survivors[1]]
 
     def of_mean(self, error: float, share: int = 1) -> float:
         """Return an error on the pilot, or on a share of it, in units of that of the mean."""
@@ -215,14 +225,16 @@ class Search:
         """Walk to a narrower or wider kernel while that helps; then try better landmarks."""
         n_pilot = self.pilot.rows.shape[0]
         ranked = [(best, error)]
-        for _ in range(STEPS):
+        for _ in range(self.steps):
             start, tried = ranked[0][0], {candidate for candidate, _ in ranked}
             near = [c for c in start.neighbours() if c not in tried]
             ranked = sorted(ranked + self._best(near, 4, self.width, n_pilot), key=_error)
             if ranked[0][0] == start:
                 break
         best = ranked[0][0]
-        if best.map == "nystroem, uniform":  # leverage scores cost as much as all others: only once
+        if (
+            self.steps and best.map == "nystroem, uniform"
+        ):  # leverage scores cost as much as all others: only once
             recursive = self._best([best.on("nystroem")], 5, self.width, n_pilot)
             ranked = sorted(ranked + recursive, key=_error)
         return ranked[0][0]
@@ -283,7 +295,9 @@ class Search:
         found = self._best([replace(start, width=width) for width in WIDTHS[:5]], *terms)
         families = dict.fromkeys((scouts[0][0].family, "laplacian"))
         others = [replace(found[0][0], family=name) for name in families if name != METRIC_FAMILY]
-        found = sorted(found + self._best(others, *terms), key=_error)[: SURVIVORS[1] - 1]
+        found = sorted(found + self._best(others, *terms), key=_error)[
+            : max(self.survivors[1] - 1, 1)
+        ]
         if found[0][1] < scouts[0][1]:
             return metric, found
         self.sphere = sphere
@@ -372,6 +386,12 @@ def _quiet() -> Iterator[None]:
         warnings.simplefilter("ignore", TruncationWarning)
         warnings.simplefilter("ignore", UserWarning)
         yield
+
+
+def _about(width: float) -> tuple[float, ...]:
+    """Return the length scales next to one."""
+    nearest = min(range(len(WIDTHS)), key=lambda i: abs(math.log(WIDTHS[i] / width)))
+    return WIDTHS[max(nearest - 1, 0) : nearest + 2]
 
 
 def _error(result: tuple[Candidate, float]) -> float:

@@ -5,6 +5,7 @@ come from all rows that may be known then: all others, or with a splitter its tr
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,9 +20,10 @@ from ..features.sums import moments_of_rows, start_of_moments
 from ..kriging.joint import Features, fit_joint, no_features
 from ..kriging.joint_search import joint_parameters
 from ..kriging.locations import Locations, locate
+from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_candidates, find_parameters, polish
-from ..kriging.units import share_of
+from ..kriging.units import STARTS, share_of
 from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
@@ -31,8 +33,9 @@ from ..rows.threads import ordered_map
 __all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"]
 
 # Whitened rows by which a joint model is judged: at least so many, and so many a column.
-JUDGED_ROWS, ROWS_A_COLUMN = 5_000, 8
-# Without features they find nothing but the mean and the scale.
+JUDGED_ROWS, ROWS_A_COLUMN = 4_000, 8
+# Without features they find nothing but the mean and the scale; as many, so that neighbours of the
+# one are those of the other.
 MEAN_ROWS = 4_000
 # A climb starts from at least so much noise.
 LEAST_NOISE = 1e-3
@@ -97,11 +100,17 @@ class Trial:
     seconds : float
     found : Found or None
         Parameters of the local part.
+    sparse : bool
+        Whether they are those of fewer rows, for predictions into gaps.
+    ends : tuple of int
+        Where the losses of each split end.
     """
 
     losses: FloatArray
     seconds: float
     found: Found | None = None
+    sparse: bool = False
+    ends: tuple[int, ...] = ()
 
     @property
     def error(self) -> float:
@@ -110,9 +119,16 @@ class Trial:
 
 
 def preferred(simple: Trial, other: Trial) -> bool:
-    """Tell whether a candidate is better than a simpler one beyond chance, on the same queries."""
+    """Tell whether a candidate is better than a simpler one beyond chance, on the same queries.
+
+    Rows of a gap gain or lose together, so that splits count rather than rows: in one of five
+    gaps everything may be better, and nothing in the others.
+    """
     gains = simple.losses - other.losses
     error = gains.std() / max(len(gains), 2) ** 0.5
+    if len(simple.ends) > 1:
+        means = np.array([part.mean() for part in np.split(gains, simple.ends[:-1])])
+        error = max(error, means.std(ddof=1) / len(means) ** 0.5)
     return bool(gains.mean() > max(LEAST_GAIN * simple.error, DEVIATIONS * error))
 
 
@@ -150,6 +166,7 @@ class Trials:
         self.deadline = Deadline()
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
+        self._neighbors: dict[tuple[Any, ...], Indices] = {}
         self._mapped: dict[int, Trials] = {}
 
     def alone(
@@ -158,32 +175,48 @@ class Trials:
         noise: float | None = None,
         gaps: bool = False,
         like: Found | None = None,
+        hopeless: Callable[[Trial], bool] | None = None,
     ) -> Trial:
         """Try the local part alone.
 
         The evidence finds the parameters of each kernel; the held-out rows choose the kernel. For
         predictions into gaps, parameters that belong to fewer rows, and so to longer distances,
         compete too, and are taken where they are better beyond chance. What was found for the same
-        rows in other columns, `like`, saves most of the search.
+        rows in other columns, `like`, saves most of the search, and so does a first result that is
+        `hopeless`.
         """
         start = time.perf_counter()
         locations = self.locations(0)
         if kernel is not None:
             candidates = [find_parameters(locations, kernel, noise)]
         elif like is not None:
-            begin = self.share(like), max(like.noise, LEAST_NOISE)
+            # In many columns the mean of very different length scales may be a bad start.
+            starts = (self.share(like), max(like.noise, LEAST_NOISE)), STARTS[0]
             nu = (like.kernel.nu,)
-            candidates = find_candidates(locations, noise, smoothness=nu, starts=(begin,))
+            candidates = find_candidates(locations, noise, smoothness=nu, starts=starts)
         else:
-            candidates = find_candidates(locations, noise, deadline=self.deadline)
+
+            def settled(found: Found) -> bool:
+                return hopeless is not None and hopeless(
+                    self._trial(self.losses(found), 0.0, found)
+                )
+
+            candidates = find_candidates(locations, noise, deadline=self.deadline, settled=settled)
         best = self._best(candidates)
         sizes = [size for size in FEWER_ROWS if 2 * size <= len(locations)]
         wider = gaps and kernel is None and like is None and sizes
         if wider and self.deadline.allows("a local part of longer range"):
-            sparse = [find_parameters(locations.head(size), None, noise) for size in sizes]
-            other = self._best(sparse)
-            best = other if preferred(best, other) else best
+            assert best.found is not None
+            sparse = [self._sparser(locations.head(size), best.found, noise) for size in sizes]
+            other = self._best([found for pair in sparse for found in pair])
+            best = replace(other, sparse=True) if preferred(best, other) else best
         return replace(best, seconds=time.perf_counter() - start)
+
+    def _sparser(self, locations: Locations, like: Found, noise: float | None) -> list[Found]:
+        """Return what fewer rows prefer: the best by evidence, and the best of the same ν."""
+        start = self.share(like), max(like.noise, LEAST_NOISE)
+        best, *others = find_candidates(locations, noise, starts=(start,))
+        return [best, *(other for other in others if other.kernel.nu == like.kernel.nu)]
 
     def polished(self, trial: Trial, noise: float | None = None) -> Trial:
         """Climb a little further with more rows, and stay there if that is better."""
@@ -191,7 +224,7 @@ class Trials:
         start = time.perf_counter()
         found = polish(self.locations(0), trial.found, noise)
         seconds = trial.seconds + time.perf_counter() - start
-        other = Trial(self.losses(found), seconds, found)
+        other = self._trial(self.losses(found), seconds, found)
         return min(replace(trial, seconds=seconds), other, key=_error)
 
     def _best(self, candidates: list[Found]) -> Trial:
@@ -201,7 +234,11 @@ class Trials:
             candidates = [candidates[int(np.argmin([losses.mean() for losses in first]))]]
         timely = self.deadline.while_time(candidates, "all kernels of a local part")
         trials = zip(ordered_map(self.losses, timely), candidates, strict=False)
-        return min((Trial(losses, 0.0, found) for losses, found in trials), key=_error)
+        return min((self._trial(losses, 0.0, found) for losses, found in trials), key=_error)
+
+    def _trial(self, losses: FloatArray, seconds: float, found: Found | None = None) -> Trial:
+        ends = np.cumsum([len(split.queries) for split in self.splits])
+        return Trial(losses, seconds, found, ends=tuple(ends.tolist()))
 
     def beside(self, features: Features, n_columns: int, start: Found) -> Trial:
         """Try features and the local part together."""
@@ -216,12 +253,12 @@ class Trials:
             move_noise=self.move_noise,
         )
         losses = self.losses(found, features, n_columns)
-        return Trial(losses, time.perf_counter() - begin, found)
+        return self._trial(losses, time.perf_counter() - begin, found)
 
     def spread(self) -> float:
-        """Return the squared error of the mean on the queries."""
-        means = ((split, self.targets[split.train].mean(axis=0)) for split in self.splits)
-        return float(np.concatenate([self._squares(*one) for one in means]).mean())
+        """Return the squared error of the mean on the queries of the first split."""
+        first = self.splits[0]
+        return float(self._squares(first, self.targets[first.train].mean(axis=0)).mean())
 
     def share(self, found: Found) -> float:
         """Return the length scale of a kernel of other columns of these rows, as a share."""
@@ -272,11 +309,30 @@ class Trials:
             n_judged = min(len(locations), wanted)
             judged = np.linspace(0, len(locations) - 1, n_judged).astype(np.int32)
             joint = fit_joint(
-                locations, process, features, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
+                locations,
+                process,
+                features,
+                found.ratio,
+                judged=judged,
+                neighbors=self._known(
+                    (number, n_judged, process.metric),
+                    lambda: process.earlier(judged, FIT_NEIGHBORS),  # noqa: B023  called here
+                ),
             )
-            predicted, _ = joint.predict(self.rows[split.queries], features)
+            queries = self.rows[split.queries]
+            near = self._known((number, process.metric), lambda: process.near(queries))  # noqa: B023
+            predicted, _ = joint.predict(queries, features, neighbors=near)
             parts.append(self._squares(split, predicted))
         return np.concatenate(parts)
+
+    def _known(self, key: tuple[Any, ...], find: Callable[[], Indices]) -> Indices:
+        """Return neighbours, found once for all candidates that have the same.
+
+        A kernel on the sphere has one length scale, which does not change who is near.
+        """
+        if key not in self._neighbors:
+            self._neighbors[key] = find()
+        return self._neighbors[key]
 
     def of_features(self, features: Any) -> Trial:
         """Try ridge regression on fitted features of the columns, at the best alpha."""
@@ -290,7 +346,7 @@ class Trials:
             solution = solve(train, float(best), fit_intercept=True)
             Z = FeatureSpace(features, train.n_features).transform(self.rows[split.queries])
             parts.append(self._squares(split, Z @ solution.coef + solution.intercept))
-        return Trial(np.concatenate(parts), time.perf_counter() - start)
+        return self._trial(np.concatenate(parts), time.perf_counter() - start)
 
     def _moments(self, features: Any, split: Split) -> Any:
         """Sum the moments of the training rows and of the queries."""

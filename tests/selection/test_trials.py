@@ -1,0 +1,66 @@
+"""Candidates judged on held-out rows of all rows."""
+
+import numpy as np
+import pytest
+
+import zonal
+from zonal.kriging import neighbors as searches
+from zonal.kriging.search import Found
+from zonal.polynomials import to_sphere
+from zonal.selection.trials import Split, Trial, Trials, preferred
+
+
+@pytest.fixture(scope="module")
+def trials():
+    rng = np.random.default_rng(0)
+    lat, lon = np.degrees(np.arcsin(rng.uniform(-1, 1, 400))), rng.uniform(-180, 180, 400)
+    targets = np.sin(np.radians(4 * lat)) + 0.3 * np.cos(np.radians(3 * lon))
+    splits = []
+    for west in (-180, 0):
+        test = np.flatnonzero((lon > west) & (lon < west + 60))
+        splits.append(Split(np.setdiff1d(np.arange(400), test), test, test[::2]))
+    return Trials(to_sphere(lat, lon), targets[:, None], None, splits, n_neighbors=400)
+
+
+def exact(trials, found):
+    """Squared errors of kriging about the mean of generalised least squares, from all rows."""
+    parts = []
+    for split in trials.splits:
+        X, y = trials.rows[split.train], trials.targets[split.train, 0]
+        K = found.kernel(X) + found.noise * np.eye(len(X))
+        ones = np.linalg.solve(K, np.ones(len(X)))
+        mean = ones @ y / ones.sum()
+        k = found.kernel(trials.rows[split.queries], X)
+        predicted = mean + k @ np.linalg.solve(K, y - mean)
+        parts.append((trials.targets[split.queries, 0] - predicted) ** 2)
+    return np.concatenate(parts)
+
+
+def test_candidates_of_one_metric_share_their_neighbours(trials, monkeypatch):
+    found = [Found(zonal.Matern(0.5, [scale] * 3), 1e-4, 1.0, 0.0) for scale in (0.3, 2.0)]
+    first = trials.losses(found[0])
+    monkeypatch.setattr(searches.Nearest, "query", None)  # nothing is searched again
+    second = trials.losses(found[1])
+    for losses, one in zip((first, second), found, strict=True):
+        # All rows are neighbours; only the mean comes from 24 earlier ones of each row.
+        np.testing.assert_allclose(losses, exact(trials, one), atol=0.02 * trials.spread())
+
+
+def test_the_error_of_the_mean_is_that_of_the_first_split(trials):
+    split = trials.splits[0]
+    mean = trials.targets[split.train].mean()
+    expected = np.mean((trials.targets[split.queries] - mean) ** 2)
+    assert trials.spread() == pytest.approx(expected)
+
+
+def test_a_gain_in_one_gap_of_five_may_be_chance():
+    rng = np.random.default_rng(0)
+    losses, ends = rng.uniform(0.9, 1.1, 500), (100, 200, 300, 400, 500)
+    simple = Trial(losses, 0.0, ends=ends)
+    everywhere = Trial(losses - 0.1, 0.0, ends=ends)
+    once = losses.copy()
+    once[400:] -= 0.5  # the same mean gain
+    assert preferred(simple, everywhere)
+    assert not preferred(simple, Trial(once + 1e-3, 0.0, ends=ends))
+    rows = Trial(losses, 0.0), Trial(rng.permutation(once - losses) + losses, 0.0)
+    assert preferred(*rows)  # of rows that have nothing to do with each other it is enough
