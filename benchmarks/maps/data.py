@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 
 import zonal
 
-__all__ = ["NAMES", "Task", "tasks"]
+__all__ = ["NAMES", "TITLES", "Task", "kinds", "load", "tasks"]
 
 COADS = Path(__file__).parents[1] / "data" / "coads_sst.nc"
 NAMES = ("coads", "climate", "elevation")
@@ -49,15 +49,20 @@ def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(X[:, :2].astype(float), columns=["lat", "lon"]), y.astype(float)
 
 
-def tasks(name: str) -> list[Task]:
+def kinds() -> dict[str, tuple[Any, Any]]:
+    """The splits into ten folds, and what our learner is told of them."""
+    return {
+        "random places": (KFold(10, shuffle=True, random_state=0), 2),
+        "blocks of 10°": (zonal.BlockKFold(10, 10), zonal.BlockKFold(5, 10, random_state=1)),
+    }
+
+
+def tasks(name: str, fold: int = 0) -> list[Task]:
     """A tenth of the rows is the test: random ones, or those of whole blocks of 10°."""
     places, y = load(name)
     found = []
-    for kind, splitter, cv in (
-        ("random places", KFold(10, shuffle=True, random_state=0), 2),
-        ("blocks of 10°", zonal.BlockKFold(10, 10), zonal.BlockKFold(5, 10, random_state=1)),
-    ):
-        train, test = next(iter(splitter.split(places)))
+    for kind, (splitter, cv) in kinds().items():
+        train, test = list(splitter.split(places))[fold]
         parts = places.iloc[train], y[train], places.iloc[test], y[test]
         found.append(Task(f"{TITLES[name]}: {kind}", *parts, cv))
     return found

@@ -1,10 +1,13 @@
 """Filling grids of every make: the same cells must get the same values."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
 
 import zonal
 from zonal.rows.stream import StreamSource
@@ -107,6 +110,22 @@ def test_a_model_without_a_local_part_reads_chunk_by_chunk(holes, quick, monkeyp
     monkeypatch.setattr(StreamSource, "hold", None)
     lazy = zonal.fill(holes.chunk(lat=5, lon=12), model=features).compute()
     np.testing.assert_allclose(lazy["prediction"], at_once["prediction"], rtol=1e-9)
+
+
+def test_rows_that_are_too_many_to_hold_are_named(holes, monkeypatch):
+    for module in ("zonal.grid.filling", "zonal.learners.local_learner"):
+        monkeypatch.setattr(f"{module}.KEPT_BYTES", 100)
+    automatic = zonal.KernelRidge(budget=64, random_state=0)
+    with pytest.warns(UserWarning, match="features alone.*NeighborKriging"):
+        model = zonal.grid.fit(holes.chunk(lat=5), model=automatic)
+    assert model.local_ is None
+    assert model.selection_["local"].str.startswith("not tried: more than").all()
+    features = zonal.HarmonicFeatures("gaussian", 64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        asked = make_pipeline(zonal.SphereEncoder(), features)
+        local = zonal.KernelRidge(asked, local=zonal.NeighborKriging(), random_state=0)
+        assert zonal.grid.fit(holes.chunk(lat=5), model=local).local_ is not None
 
 
 def test_a_dataset_needs_a_target_where_there_are_several(holes, filled, quick):

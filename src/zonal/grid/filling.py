@@ -1,5 +1,6 @@
 """Models of grids, and grids without holes."""
 
+import warnings
 from typing import Any
 
 from sklearn.base import clone
@@ -125,6 +126,15 @@ def _fitted(field: Field, model: Any) -> Any:
     few = held is not None and len(held) < MIN_ROWS
     chosen = _default(few) if model is None else clone(model)
     if held is None:
+        if not streams and getattr(chosen, "local", None) == "auto":
+            warnings.warn(
+                f"The cells with a value are more than {KEPT_BYTES / 2**30:g} GB as rows, which "
+                "are not held: the model has features alone, and no part that knows the nearest "
+                "cells. Choose a coarser grid or a part of it, or pass "
+                "model=KernelRidge(..., local=NeighborKriging()), which holds all rows.",
+                UserWarning,
+                stacklevel=3,
+            )
         chosen.fit(field)
     else:
         chosen.fit(held.X, held.y)
