@@ -1,5 +1,8 @@
 """python -m benchmarks.tables [--splits N] [--tables A B] [--methods A B]: errors beside peers.
 
+    OMP_NUM_THREADS=1 python -m benchmarks.tables      errors, and CPU seconds on one thread
+    python -m benchmarks.tables --race --splits 1      seconds of ours and CatBoost's, in turns
+
 Every result goes to results/tables.json when it is there, and is not found again; tables.md is
 written anew each time.
 """
@@ -11,6 +14,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 
 from ..measure import limited
@@ -20,22 +24,23 @@ from .methods import METHODS
 RESULTS = Path(__file__).parents[1] / "results"
 # Methods that all splits of a table are to have.
 COMPARED = ("zonal", "LightGBM", "CatBoost", "HistGradientBoosting")
+# Methods whose seconds by the clock are compared, and how their keys end.
+RACERS, RACE = ("zonal", "CatBoost"), ", race"
 # CPU seconds after which a method is given up on a split (and on the next ones of that table).
 MOST_SECONDS = 300
 ABOUT = """# Tables with words, gaps and dates
 
 Root mean squared error on a fifth of the rows (mean over the splits; nothing tuned by hand on
-either side), and in brackets the CPU seconds to fit and predict on one thread, all methods of a
-split one after the other. Trees stop early on a tenth of the training rows.
-`python -m benchmarks.tables` makes this page; benchmarks/data/README.md tells where the tables come
-from. "given up": not done after five minutes, and last in rank. Where a cell is empty, a method was
-not run for want of time, and its mean rank is over fewer tables. Errors of a method are means over
-as many splits as are told in the third column, or over those it has (in square brackets). Nystroem
-and xRFM come from an earlier run of the first split, with seconds by the clock on a shared machine.
-Ours on the second split of happiness, wage and protein is from the version before the choice became
-quicker; the machine was in use by others, which lengthens CPU seconds too, ours (measured last)
-more than those of trees. Rows are split at random: in weather, the hours before and after a test
-row are among the training rows.
+either side), and in brackets the CPU seconds to fit and predict on one thread. Trees stop early on
+a tenth of the training rows. `OMP_NUM_THREADS=1 python -m benchmarks.tables` makes this page;
+benchmarks/data/README.md tells where the tables come from. "given up": not done after five minutes
+of CPU, and last in rank. Where a cell is empty, a method was not run for want of time, and its mean
+rank is over fewer tables. Errors of a method are means over as many splits as are told in the third
+column, or over those it has (in square brackets). Methods were run one after the other, not all on
+the same day, on a machine in use by others, which lengthens CPU seconds. The last column is by the
+clock, `--race`: ours and CatBoost in turns on two cores, with nothing else running, on the first
+split (empty where something else was). Rows are split at random: in weather, the hours before and
+after a test row are among the training rows.
 """
 
 
@@ -46,23 +51,25 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--again", action="store_true", help="Measure what is known already too.")
+    parser.add_argument("--race", action="store_true", help="Ours and CatBoost, on all threads.")
     wanted = parser.parse_args()
     warnings.simplefilter("ignore")
     path = RESULTS / "tables.json"
     if wanted.splits and "zonal" in wanted.methods:  # compiled before the clock starts
         X, y = load("wage")
         METHODS["zonal"](X[:600], y[:600], X[600:700])
+    methods = RACERS if wanted.race else wanted.methods
     for name in wanted.tables:
         X, y = load(name)
         for number in range(wanted.splits):
-            for method in wanted.methods:
+            for method in methods:
                 known = json.loads(path.read_text()) if path.exists() else {}
-                key = f"{name}, {number}, {method}"
+                key = f"{name}, {number}, {method}" + (RACE if wanted.race else "")
                 if key in known and not wanted.again:
                     continue
                 if _given_up(known, name, method):
                     continue
-                found = measure(method, X, y, number)
+                found = (race if wanted.race else measure)(method, X, y, number)
                 print(key, found, flush=True)
                 known = json.loads(path.read_text()) if path.exists() else {}
                 path.write_text(json.dumps({**known, key: found}, indent=0, sort_keys=True) + "\n")
@@ -83,10 +90,19 @@ def measure(method: str, X: Any, y: Any, number: int) -> dict[str, float | None]
     return {"rmse": round(rmse, 5), "seconds": round(seconds, 1)}
 
 
+def race(method: str, X: Any, y: Any, number: int) -> dict[str, float]:
+    """Return the seconds by the clock of one method on one split, on all threads."""
+    train, test = split(len(y), number)
+    start = time.perf_counter()
+    METHODS[method](X.iloc[train], y[train], X.iloc[test])
+    return {"wall": round(time.perf_counter() - start, 2), "threads": numba.get_num_threads()}
+
+
 def page(known: dict[str, dict[str, Any]]) -> str:
     """Return the page of results."""
-    header = f"| table | rows | splits | {' | '.join(METHODS)} | ours / best | ours / CatBoost, s |"
-    lines = [header, "| --- " * (len(METHODS) + 5) + "|"]
+    ratios = "ours / best | ours / CatBoost, s | the same, 2 cores"
+    header = f"| table | rows | splits | {' | '.join(METHODS)} | {ratios} |"
+    lines = [header, "| --- " * (len(METHODS) + 6) + "|"]
     ranks = []
     for name in TABLES:
         found = {method: _of(known, name, method) for method in METHODS}
@@ -111,12 +127,23 @@ def page(known: dict[str, dict[str, Any]]) -> str:
         times = seconds["zonal"] / max(seconds["CatBoost"], 0.1) if "CatBoost" in seconds else None
         lines.append(
             f"| {name} | {n_rows:,} | {n_splits} | {' | '.join(cells)} | "
-            f"{errors['zonal'] / best:.3f} | {'' if times is None else f'{times:.1f}'} |"
+            f"{errors['zonal'] / best:.3f} | {'' if times is None else f'{times:.1f}'} | "
+            f"{_raced(known, name)} |"
         )
     ranked = [[rank[m] for rank in ranks if m in rank] for m in METHODS]
     means = [f"{np.mean(found):.2f}" if found else "" for found in ranked]
-    lines.append(f"| mean rank | | | {' | '.join(means)} | | |")
+    lines.append(f"| mean rank | | | {' | '.join(means)} | | | |")
     return ABOUT + "\n" + "\n".join(lines) + "\n"
+
+
+def _raced(known: dict[str, dict[str, Any]], name: str) -> str:
+    """Return the ratio of the seconds by the clock, summed over the splits that both have."""
+    ours, peers = (
+        [known.get(f"{name}, {number}, {method}{RACE}") for number in range(100)]
+        for method in RACERS
+    )
+    both = [(a["wall"], b["wall"]) for a, b in zip(ours, peers, strict=True) if a and b]
+    return f"{sum(a for a, _ in both) / sum(b for _, b in both):.1f}" if both else ""
 
 
 def _mean(runs: list[dict[str, Any]], what: str) -> float:

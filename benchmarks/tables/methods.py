@@ -1,13 +1,15 @@
 """Our model and its peers, with nothing tuned by hand: each takes a frame and gives predictions.
 
 Boosted trees stop early on a tenth of the training rows, and so does xRFM choose its parameters;
-everything else is as it comes. Trees get words as categories; the kernels that need numbers get
-them from scikit-learn's usual ColumnTransformer. Text that is a date is a number for all peers.
+everything else is as it comes. All have as many threads as Numba has. Trees get words as
+categories; the kernels that need numbers get them from scikit-learn's usual ColumnTransformer. Text
+that is a date is a number for all peers.
 """
 
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -38,7 +40,9 @@ def lightgbm(X: Any, y: Any, X_test: Any) -> Any:
 
     frames = _categories(X, X_test)
     fit, stop, y_fit, y_stop = train_test_split(frames[0], y, test_size=0.1, random_state=0)
-    model = lgb.LGBMRegressor(n_estimators=MOST_TREES, verbose=-1, n_jobs=1, random_state=0)
+    model = lgb.LGBMRegressor(
+        n_estimators=MOST_TREES, verbose=-1, n_jobs=numba.get_num_threads(), random_state=0
+    )
     stopping = lgb.early_stopping(PATIENCE, verbose=False)
     model.fit(fit, y_fit, eval_set=[(stop, y_stop)], callbacks=[stopping])
     return model.predict(frames[1])
@@ -55,7 +59,11 @@ def catboost(X: Any, y: Any, X_test: Any) -> Any:
             frame[name] = frame[name].astype(object).where(frame[name].notna(), "none").astype(str)
     fit, stop, y_fit, y_stop = train_test_split(rows, y, test_size=0.1, random_state=0)
     model = CatBoostRegressor(
-        cat_features=words, verbose=False, thread_count=1, random_seed=0, allow_writing_files=False
+        cat_features=words,
+        verbose=False,
+        thread_count=numba.get_num_threads(),
+        random_seed=0,
+        allow_writing_files=False,
     )
     model.fit(fit, y_fit, eval_set=(stop, y_stop), early_stopping_rounds=PATIENCE)
     return model.predict(test)
@@ -82,7 +90,7 @@ def xrfm(X: Any, y: Any, X_test: Any) -> Any:
     import torch
     from xrfm import xRFM
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(numba.get_num_threads())
     encoder = _encoder(X)
     fit, stop, y_fit, y_stop = train_test_split(_dates(X), y, test_size=0.1, random_state=0)
     scale = y_fit.std()
