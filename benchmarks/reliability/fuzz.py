@@ -2,20 +2,26 @@
 
     python -m benchmarks.reliability.fuzz [--examples N] [--minutes M] [--seed S] [--only WORD]
 
-Nothing is shrunk and nothing stops at the first failure: cases are counted, and those that fail
-are kept with all that it takes to make them again.
+The cases come in batches of one property and one seed each, and the batches are shared out to
+worker processes: which cases there are does not depend on how many workers there are. Nothing is
+shrunk and nothing stops at the first failure: cases are counted, and those that fail are kept
+with all that it takes to make them again.
 """
 
 import argparse
 import collections
+import itertools
+import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.properties.properties import PROPERTIES, Property, ShowsNothingError, try_one
+from tests.properties.properties import PROPERTIES, ShowsNothingError, try_one
 
 from . import page
 
@@ -23,6 +29,9 @@ from . import page
 BATCH = 25
 SLOW = 12
 STOPPED = 60
+# Choices take a second each, and have a batch in every eighth round.
+EVERY = 8
+BY_NAME = {tried.name: tried for tried in PROPERTIES}
 
 
 class TooSlowError(Exception):
@@ -33,23 +42,23 @@ def _stop(*_: Any) -> None:
     raise TooSlowError(f"stopped after {STOPPED} s of CPU")
 
 
+@dataclass
 class Tally:
-    """What became of the cases of one property."""
+    """What became of cases of one property."""
 
-    def __init__(self, tried: Property) -> None:
-        self.tried = tried
-        self.cases = 0
-        self.seconds = 0.0
-        self.empty: collections.Counter[str] = collections.Counter()
-        self.slow: list[dict[str, Any]] = []
-        self.failures: list[dict[str, str]] = []
+    name: str
+    cases: int = 0
+    seconds: float = 0.0
+    empty: collections.Counter[str] = field(default_factory=collections.Counter)
+    failures: list[dict[str, str]] = field(default_factory=list)
+    slow: list[dict[str, Any]] = field(default_factory=list)
 
     def try_one(self, case: Any) -> None:
         """Try a case and note what became of it."""
         start = time.process_time()  # whatever else the machine does
         signal.setitimer(signal.ITIMER_PROF, STOPPED)
         try:
-            try_one(self.tried.check, case)
+            try_one(BY_NAME[self.name].check, case)
         except ShowsNothingError as error:
             self.empty[str(error)] += 1
         except Exception as error:  # whatever it is, it is counted
@@ -63,23 +72,13 @@ class Tally:
         if seconds > SLOW:
             self.slow.append({"seconds": round(seconds, 1), "case": repr(case)})
 
-    def batch(self, number: int, size: int, deadline: float) -> None:
-        """Try cases of a new seed until the time is over."""
-
-        @seed(number)
-        @settings(
-            max_examples=size,
-            database=None,
-            deadline=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        @given(self.tried.drawn)
-        def run(case: Any) -> None:
-            if time.monotonic() < deadline:
-                self.try_one(case)
-
-        run()
+    def add(self, other: "Tally") -> None:
+        """Count the cases of another tally too."""
+        self.cases += other.cases
+        self.seconds += other.seconds
+        self.empty.update(other.empty)
+        self.failures += other.failures
+        self.slow += other.slow
 
     def record(self) -> dict[str, Any]:
         return {
@@ -91,32 +90,68 @@ class Tally:
         }
 
 
-def fuzz(
-    examples: int, minutes: float, first_seed: int, only: str = ""
-) -> Iterator[dict[str, Any]]:
-    """Try the properties in turn, a batch of each, until there are examples enough or no time.
+@dataclass(frozen=True)
+class Batch:
+    """Cases of one property that one seed makes."""
 
-    Yields the figures after each round.
-    """
-    signal.signal(signal.SIGPROF, _stop)
+    name: str
+    seed: int
+    size: int
+
+    def run(self, deadline: float) -> Tally:
+        """Try the cases until the time is over."""
+        signal.signal(signal.SIGPROF, _stop)
+        tally = Tally(self.name)
+
+        @seed(self.seed)
+        @settings(
+            max_examples=self.size,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(BY_NAME[self.name].drawn)
+        def run(case: Any) -> None:
+            if time.monotonic() < deadline:
+                tally.try_one(case)
+
+        run()
+        return tally
+
+
+def batches(examples: int, first_seed: int, only: str = "") -> list[Batch]:
+    """Return batches of the properties in turn, of that many cases in all."""
+    wanted = [tried for tried in PROPERTIES if only in tried.name]
+    turns = (
+        tried.name
+        for number in itertools.count(1)
+        for tried in wanted
+        if number % EVERY == 0 or not tried.automatic
+    )
+    starts = range(0, examples, BATCH)
+    return [
+        Batch(name, first_seed + start // BATCH, min(BATCH, examples - start))
+        for start, name in zip(starts, turns, strict=False)
+    ]
+
+
+def fuzz(jobs: list[Batch], minutes: float, workers: int) -> Iterator[dict[str, Any]]:
+    """Run the batches in worker processes; yield the figures after every round, and at the end."""
     start = time.monotonic()
-    tallies = [Tally(tried) for tried in PROPERTIES if only in tried.name]
-    number = first_seed
-    while (done := sum(tally.cases for tally in tallies)) < examples:
-        before = done
-        for tally in tallies:
-            left = examples - sum(tally.cases for tally in tallies)
-            tally.batch(number, min(BATCH, left), start + 60 * minutes)
-            number += 1
-            if left <= BATCH:
-                break
-        yield {
-            "seed": first_seed,
-            "minutes": round((time.monotonic() - start) / 60, 1),
-            "properties": {tally.tried.name: tally.record() for tally in tallies},
-        }
-        if sum(tally.cases for tally in tallies) == before:
-            break  # the time is over
+    tallies = {job.name: Tally(job.name) for job in jobs}
+    with ProcessPoolExecutor(workers) as pool:
+        running = [pool.submit(job.run, start + 60 * minutes) for job in jobs]
+        for number, done in enumerate(as_completed(running), 1):
+            tally = done.result()
+            tallies[tally.name].add(tally)
+            if number % len(tallies) == 0 or number == len(jobs):
+                yield {
+                    "seed": jobs[0].seed,
+                    "workers": workers,
+                    "minutes": round((time.monotonic() - start) / 60, 1),
+                    "properties": {name: one.record() for name, one in tallies.items()},
+                }
 
 
 def main() -> None:
@@ -125,10 +160,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a part of the name of the properties to try")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--dry", action="store_true", help="print the page, but do not keep it")
     arguments = parser.parse_args()
-    rounds = fuzz(arguments.examples, arguments.minutes, arguments.seed, arguments.only)
-    for found in rounds:
+    jobs = batches(arguments.examples, arguments.seed, arguments.only)
+    for found in fuzz(jobs, arguments.minutes, arguments.workers):
         page.keep("fuzz", found, dry=arguments.dry)
 
 

@@ -12,9 +12,15 @@ RESULTS = Path(__file__).parent.parent / "results"
 DATA, PAGE = RESULTS / "reliability.json", RESULTS / "reliability.md"
 
 
+def kept(part: str) -> dict[str, Any]:
+    """Return the figures of one of the two, if there are any."""
+    figures: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
+    return figures.get(part, {})
+
+
 def keep(part: str, found: dict[str, Any], dry: bool = False) -> None:
     """Keep the figures of one of the two, and write the page of both."""
-    figures = json.loads(DATA.read_text()) if DATA.exists() else {}
+    figures = {name: kept(name) for name in ("fuzz", "torture") if kept(name)}
     figures[part] = found
     text = page(figures)
     print(text)
@@ -56,9 +62,10 @@ def fuzz_section(found: dict[str, Any]) -> str:
         "## Random cases\n\n"
         "`make fuzz`: the properties of `tests/properties` on random rows (1 to 300 of 1 to 40 "
         "columns, float32 and float64, C, Fortran, strided and CSR, scales 1e-12 to 1e12, heavy "
-        "tails, repeated rows, constant columns), kernels, maps, learners and encoders, in one "
-        "process: 10,000 cases, or as many as 20 minutes are enough for. This run ended after "
-        f"{found['minutes']:g} minutes with {total[0]:,} cases (seed {found['seed']}). "
+        "tails, repeated rows, constant columns), kernels, maps, learners and encoders: 10,000 "
+        "cases, or as many as 20 minutes are enough for, in one process for each core. This run "
+        f"(seed {found['seed']}) had {total[0]:,} cases, which took {total[4] / 60:.0f} minutes of "
+        f"CPU, and {found['minutes']:g} minutes with {found.get('workers', 1)} processes. "
         "A case shows nothing where the library refuses it in words or where "
         "rounding of the input alone changes the answer by a tenth"
         f"{f' ({said})' if said else ''}. `reliability.json` has every case that failed or was "

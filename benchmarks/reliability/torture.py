@@ -66,7 +66,7 @@ class Tally:
 def torture(moments: int, seed: int, only: str, dry: bool) -> None:
     """Do everything that is asked for in a random order, and keep the figures on the way."""
     rng = np.random.default_rng(seed)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = page.kept("torture").get("faults", {}) if only else {}
 
     def do(what: dict[str, tuple[Fault, float]]) -> None:
         tallies = {name: Tally(name, fault) for name, (fault, _) in what.items() if only in name}
@@ -96,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moments", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="a part of the name of what to do")
+    parser.add_argument("--only", default="", help="a part of the name of what to do anew")
     parser.add_argument("--dry", action="store_true", help="print the page, but do not keep it")
     arguments = parser.parse_args()
     torture(arguments.moments, arguments.seed, arguments.only, arguments.dry)

@@ -252,6 +252,7 @@ class MapCase:
 
     rows: Rows
     features: Any
+    automatic = False
 
 
 @dataclass(frozen=True)
@@ -260,6 +261,11 @@ class LearnerCase:
 
     rows: Rows
     learner: Any
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the learner chooses its features."""
+        return isinstance(getattr(self.learner, "features", None), str)
 
     @property
     def y(self) -> Any:
@@ -325,6 +331,19 @@ def learner_cases(
             draw(kernels(on, SHIFT_INVARIANT)), 0.1 if alpha == "cv" else alpha, **seeds
         ),
     }[kind]()
+    return LearnerCase(on, learner)
+
+
+@st.composite
+def automatic_cases(draw: Any, kinds: Any = LEARNERS[:3]) -> LearnerCase:
+    """Draw a learner that chooses its features and its local part, of rows that are enough."""
+    on = draw(rows(n=st.integers(300, 340), dim=st.integers(1, 8), most=6))
+    given = {"budget": draw(st.integers(8, 48)), "random_state": draw(st.integers(0, 99))}
+    learner = {
+        "ridge": zonal.KernelRidge(target=None, **given),
+        "classifier": zonal.KernelRidgeClassifier(**given),
+        "process": zonal.GaussianProcess(**given),
+    }[draw(st.sampled_from(kinds))]
     return LearnerCase(on, learner)
 
 
