@@ -14,10 +14,13 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
+# Modules are compiled when they are first imported, for most of those installed never are, and kept,
+# also where the environment says otherwise: tests start many processes.
+export PYTHONDONTWRITEBYTECODE :=
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[all,dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[all,dev]'
 	touch $(READY)
 
 demo: $(READY)  ## Fit the Earth's elevation, draw the map and write the report

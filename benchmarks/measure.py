@@ -53,14 +53,14 @@ def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
-def peak_memory(function: Callable[[], Any]) -> int:
-    """Bytes of resident memory that a call adds at its peak (Linux), sampled every millisecond."""
+def peak_memory(function: Callable[[], Any], every: float = 1e-3) -> int:
+    """Bytes of resident memory that a call adds at its peak (Linux), sampled every so often."""
     start = peak = _resident()
     done = threading.Event()
 
     def watch() -> None:
         nonlocal peak
-        while not done.wait(1e-3):
+        while not done.wait(every):
             peak = max(peak, _resident())
 
     watcher = threading.Thread(target=watch)
