@@ -113,3 +113,38 @@ def test_a_command_ends_that_is_struck_in_a_destructor(number):
     )
     assert ended.returncode == 128 + number, ended.stderr
     assert ended.stderr == ""
+
+
+HOOK = """
+import signal, sys, time, typer
+import zonal.cli.app as program
+from zonal.cli.overview import PANELS, make_app
+
+def fit():
+    # As Cython does in a function without exceptions: print, then go on.
+    try:
+        signal.raise_signal({number})
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        sys.unraisablehook(type("", (), dict(exc_type=sys.exc_info()[0])))
+    time.sleep(60)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+names = [name for panel in PANELS.values() for name in panel]
+program.app = make_app(dict.fromkeys(names, fit))
+sys.argv = ["zonal", "fit"]
+program.run()
+"""
+
+
+@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
+def test_a_command_says_nothing_of_a_signal_that_compiled_code_printed(number):
+    ended = subprocess.run(
+        [sys.executable, "-c", HOOK.format(number=int(number))],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 128 + number, ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -25,8 +25,13 @@ __all__ = ["app", "run"]
 # and those of the system about files and memory. Anything else is a bug and shows where it is.
 EXPECTED = (CommandError, ValueError, OSError, MemoryError, ImportError)
 
+
+class Terminated(BaseException):
+    """SIGTERM came. Not a SystemExit, for Python obeys that at once where it can raise nothing."""
+
+
 # What handlers of signals raise.
-LOST = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
+SIGNALS = {KeyboardInterrupt: signal.SIGINT, Terminated: signal.SIGTERM}
 
 COMMANDS = (fit, predict, cluster, fill, compare, size, demo, reproduce)
 app = make_app({command.__name__: command for command in COMMANDS})
@@ -40,11 +45,11 @@ def _keep_interrupts() -> None:
     excepthook, unraisablehook = sys.excepthook, sys.unraisablehook
 
     def printed(kind: Any, error: Any, trace: Any) -> None:
-        if not issubclass(kind, KeyboardInterrupt):
+        if kind not in SIGNALS:
             excepthook(kind, error, trace)
 
     def ignored(what: Any) -> None:
-        number = LOST.get(what.exc_type)
+        number = SIGNALS.get(what.exc_type)
         if number is not None:
             threading.Timer(0.1, _thread.interrupt_main, [number]).start()
         else:
@@ -53,16 +58,16 @@ def _keep_interrupts() -> None:
     sys.excepthook, sys.unraisablehook = printed, ignored
 
 
-def _end(number: int, frame: Any) -> None:
+def _terminate(number: int, frame: Any) -> None:
     """End in good order, so that what is half written is removed and workers are stopped."""
-    sys.exit(128 + number)
+    raise Terminated
 
 
 def run() -> None:
     """Run the command line; errors become messages and exit codes."""
     _keep_interrupts()
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
     except EXPECTED as error:
@@ -71,3 +76,5 @@ def run() -> None:
         text = str(error) or type(error).__name__
         Screen().note(f"Error: {text}")
         sys.exit(1)
+    except Terminated:
+        sys.exit(128 + signal.SIGTERM)

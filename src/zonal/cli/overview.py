@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+from typer.main import get_command
 
 from .._version import __version__
 
@@ -75,8 +76,12 @@ class Command(TyperCommand):
         return parsed
 
 
-def make_app(commands: dict[str, Callable[..., None]]) -> typer.Typer:
-    """Return the command line with commands of these names, in their panels."""
+def make_app(commands: dict[str, Callable[..., None]]) -> Callable[..., Any]:
+    """Return the command line with commands of these names, in their panels.
+
+    The command itself: a call of the Typer would first put its own hook for exceptions in place
+    of ours.
+    """
     app = typer.Typer(
         name="zonal",
         no_args_is_help=True,
@@ -88,7 +93,7 @@ def make_app(commands: dict[str, Callable[..., None]]) -> typer.Typer:
     for panel, names in PANELS.items():
         for name in names:
             app.command(name, rich_help_panel=panel, cls=Command)(commands[name])
-    return app
+    return get_command(app)
 
 
 def is_about_all(arguments: list[str]) -> bool:
