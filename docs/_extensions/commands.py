@@ -4,10 +4,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-import typer
 from sphinx.application import Sphinx
 
-from zonal.cli.app import app as commands
+from zonal.cli.app import app as group
 
 PLACE = Path(__file__).resolve().parents[1] / "reference" / "command.md"
 
@@ -32,7 +31,6 @@ def section(name: str, command: Any) -> str:
 
 def write(app: Sphinx) -> None:
     """Write the page, if it has changed."""
-    group = typer.main.get_command(commands)
     page = ["# The command line", "", "`pip install 'zonal[cli]'`", "", group.help or "", ""]
     page += [section(name, command) for name, command in group.commands.items()]
     text = "\n".join(page)

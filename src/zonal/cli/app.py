@@ -51,11 +51,20 @@ def _keep_interrupts() -> None:
     def ignored(what: Any) -> None:
         number = SIGNALS.get(what.exc_type)
         if number is not None:
-            threading.Timer(0.1, _thread.interrupt_main, [number]).start()
+            threading.Timer(0.1, _strike, [number]).start()
         else:
             unraisablehook(what)
 
     sys.excepthook, sys.unraisablehook = printed, ignored
+
+
+def _strike(number: signal.Signals) -> None:
+    """Send a signal to the main thread: where the system can, so that also a system call ends."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, number)
+    else:
+        _thread.interrupt_main(number)
 
 
 def _terminate(number: int, frame: Any) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from .._version import __version__
@@ -76,7 +76,7 @@ class Command(TyperCommand):
         return parsed
 
 
-def make_app(commands: dict[str, Callable[..., None]]) -> Callable[..., Any]:
+def make_app(commands: dict[str, Callable[..., None]]) -> TyperGroup:
     """Return the command line with commands of these names, in their panels.
 
     The command itself: a call of the Typer would first put its own hook for exceptions in place
@@ -93,7 +93,9 @@ def make_app(commands: dict[str, Callable[..., None]]) -> Callable[..., Any]:
     for panel, names in PANELS.items():
         for name in names:
             app.command(name, rich_help_panel=panel, cls=Command)(commands[name])
-    return get_command(app)
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)  # it has several commands
+    return group
 
 
 def is_about_all(arguments: list[str]) -> bool:
