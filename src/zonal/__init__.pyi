@@ -33,6 +33,7 @@ from .features import (
     ReLUFeatures,
     SphereEncoder,
     SphericalFeatures,
+    SumFeatures,
     TableEncoder,
     TensorSketchFeatures,
 )
@@ -104,6 +105,7 @@ __all__ = [
     "RotationInvariant",
     "SphereEncoder",
     "SphericalFeatures",
+    "SumFeatures",
     "TableEncoder",
     "TensorSketchFeatures",
     "TruncationWarning",

@@ -193,6 +193,7 @@ MAPS = (
     zonal.HarmonicFeatures,
     zonal.NystroemFeatures,
     zonal.ProductFeatures,
+    zonal.SumFeatures,
     *TAKES,
 )
 # Maps that learn from rows only what does not depend on their order and repetition.
@@ -210,7 +211,7 @@ def maps(draw: Any, on: Rows, kinds: Any = MAPS) -> Any:
     """Draw a feature map that takes these rows."""
     kind = draw(st.sampled_from(kinds))
     width = draw(st.integers(1, 64))
-    if kind is zonal.ProductFeatures:
+    if kind in (zonal.ProductFeatures, zonal.SumFeatures):
         if on.dim == 1:
             kind = zonal.HarmonicFeatures
         else:

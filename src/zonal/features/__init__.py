@@ -19,6 +19,7 @@ from .columns import LearnedMetric, SphereEncoder, Standardizer, TableEncoder
 from .gegenbauer import GegenbauerFeatures
 from .harmonic import HarmonicFeatures
 from .product import ProductFeatures
+from .sum import SumFeatures
 
 __all__ = [
     "AdaptiveSketchFeatures",
@@ -39,6 +40,7 @@ __all__ = [
     "SphereEncoder",
     "SphericalFeatures",
     "Standardizer",
+    "SumFeatures",
     "TableEncoder",
     "TensorSketchFeatures",
 ]

@@ -5,18 +5,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
 from ..kernels.expansion.mercer import NEGLIGIBLE
-from .base import KernelFeatures
+from .groups import GroupedFeatures
 from .training_sample import TrainingSample
 
 __all__ = ["ProductFeatures"]
 
 
-class ProductFeatures(KernelFeatures):
+class ProductFeatures(GroupedFeatures):
     r"""The largest products of features of several groups of columns.
 
     For a product kernel on groups of columns g,
@@ -77,92 +76,24 @@ class ProductFeatures(KernelFeatures):
     True
     """
 
-    kernel = None
-    random_state = None
-
-    def __init__(self, groups: Any, n_components: int = 1024) -> None:
-        self.groups = groups
-        self.n_components = n_components
-
-    def _resolve_kernel(self, sample: TrainingSample) -> None:
-        """Do nothing: there is no one kernel, each group has its own."""
-
-    def _fit(self, sample: TrainingSample, seed: int) -> int:
-        pairs = self._checked_groups()
-        self.columns_ = [self._columns(columns) for columns, _ in pairs]
-        self.features_ = [clone(features) for _, features in pairs]
-        spectra = []
-        for columns, features in zip(self.columns_, self.features_, strict=True):
-            features.fit(sample.rows[:, columns], sample_weight=sample.weights)
-            spectra.append(_spectrum(features, sample.rows[:, columns], sample.weights))
+    def _combine(self, sample: TrainingSample) -> None:
+        spectra = [
+            getattr(features, "eigenvalues_", squares)
+            for features, squares in zip(self.features_, self._squares(sample), strict=True)
+        ]
         self.eigenvalues_, self._stages = _largest_products(spectra, self.n_components)
         self.indices_ = _indices(self._stages)
-        return len(self.eigenvalues_)
-
-    def _checked_groups(self) -> list[tuple[Any, KernelFeatures]]:
-        advice = (
-            "groups must be a list of pairs (columns, features) such as "
-            "[([0, 1, 2], zonal.HarmonicFeatures()), ([3], zonal.HarmonicFeatures())]"
-        )
-        try:
-            pairs = [(columns, features) for columns, features in self.groups]
-        except (TypeError, ValueError):
-            raise ValueError(f"groups={self.groups!r}: {advice}.") from None
-        if not pairs:
-            raise ValueError(f"groups is empty: {advice}.")
-        for _, features in pairs:
-            if not isinstance(features, KernelFeatures):
-                raise TypeError(f"{features!r} is not a feature map of zonal: {advice}.")
-        return pairs
-
-    def _columns(self, columns: Any) -> npt.NDArray[np.intp]:
-        """Find the columns of a group, from numbers, names, a slice or a mask."""
-        everything = np.arange(self.n_features_in_)
-        names = [str(name) for name in getattr(self, "feature_names_in_", [])]
-        try:
-            if isinstance(columns, slice):
-                found = everything[columns]
-            else:
-                keys: list[Any] = [columns] if isinstance(columns, str | int) else list(columns)
-                if any(isinstance(key, str) for key in keys):
-                    keys = [names.index(key) for key in keys]
-                found = everything[np.asarray(keys)]
-        except (TypeError, ValueError, IndexError):
-            found = everything[:0]
-        if not len(found) or len(np.unique(found)) < len(found):
-            known = f"names {names}" if names else f"numbers from 0 to {self.n_features_in_ - 1}"
-            raise ValueError(
-                f"columns={columns!r} of ProductFeatures must name at least one column, each only "
-                f"once: X has the {known}."
-            )
-        return found
 
     def kernel_diag(self, X: Any) -> Array:
         """Return k(x, x) of the product of the exact kernels: [n_samples]."""
-        X = self._valid(X)
-        diagonals = [
-            features.kernel_diag(X[:, columns])
-            for columns, features in zip(self.columns_, self.features_, strict=True)
-        ]
-        return np.asarray(np.prod(diagonals, axis=0))
-
-    @property
-    def scratch_width(self) -> int:
-        """Intermediate numbers a row."""
-        return sum(features.n_columns + features.scratch_width for features in self.features_)
+        return np.asarray(np.prod(self._diagonals(X), axis=0))
 
     def evaluator(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
         """Return a function that fills products of the groups' columns."""
-        evaluators = [features.evaluator(dtype) for features in self.features_]
+        parts_of = self._parts(dtype)
 
         def block(rows: Any, out: Array) -> None:
-            parts = []
-            for evaluate, columns, features in zip(
-                evaluators, self.columns_, self.features_, strict=True
-            ):
-                part = np.empty((rows.shape[0], features.n_columns), dtype)
-                evaluate(rows[:, columns], part)
-                parts.append(part)
+            parts = list(parts_of(rows))
             product = np.ones((rows.shape[0], 1), dtype)
             for number, (pairs, part) in enumerate(zip(self._stages, parts, strict=True)):
                 last = number == len(parts) - 1
@@ -171,14 +102,6 @@ class ProductFeatures(KernelFeatures):
                 product = target
 
         return block
-
-
-def _spectrum(features: KernelFeatures, rows: Any, weights: FloatArray) -> FloatArray:
-    """Return the eigenvalues of a map's columns, or their mean squares over rows."""
-    known = getattr(features, "eigenvalues_", None)
-    if known is not None:
-        return np.asarray(known)
-    return np.asarray(np.square(features.transform(rows)).T @ (weights / weights.sum()))
 
 
 def _largest_products(

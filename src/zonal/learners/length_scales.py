@@ -17,9 +17,9 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._typing import Array, FloatArray
-from ..features import ProductFeatures
 from ..features.base import KernelFeatures
 from ..features.columns import Standardizer
+from ..features.groups import GroupedFeatures
 from ..moments import Moments
 from ..rows import sample_rows
 from .evidence import Evidence
@@ -94,7 +94,7 @@ class _Scaled:
     @classmethod
     def of(cls, last: Any, n_columns: int) -> "_Scaled | None":
         """Start from a fitted map; None if it has no length scales."""
-        parts = last.features_ if isinstance(last, ProductFeatures) else [last]
+        parts = last.features_ if isinstance(last, GroupedFeatures) else [last]
         if not all(_has_length_scale(part) for part in parts):
             return None
         return cls(last, np.ones(len(parts)), np.ones(n_columns))
@@ -102,7 +102,7 @@ class _Scaled:
     def map(self, most: int | None = None) -> Any:
         """Return the map, not fitted, with at most so many columns."""
         found = clone(self.last)
-        if isinstance(self.last, ProductFeatures):
+        if isinstance(self.last, GroupedFeatures):
             groups = [
                 (columns, clone(part).set_params(kernel=_times(fitted.kernel_, factor)))
                 for (columns, part), fitted, factor in zip(
@@ -150,7 +150,7 @@ class _Search:
     def _features(self, scaled: _Scaled) -> Array:
         """Return features of the rows; of few rows the kernel's own, a root of its matrix."""
         rows, map_ = self.rows / scaled.columns, scaled.map(COLUMNS)
-        if len(rows) > COLUMNS or isinstance(map_, ProductFeatures):
+        if len(rows) > COLUMNS or isinstance(map_, GroupedFeatures):
             return np.asarray(map_.fit(rows, sample_weight=self.weight).transform(rows))
         values, vectors = np.linalg.eigh(map_.kernel(rows))
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

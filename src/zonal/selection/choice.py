@@ -53,8 +53,13 @@ GLANCE = "matern 3/2"
 LOUD = 1.0
 # The same for tables that were encoded, whose many columns make trials of local parts slow.
 LOUD_TABLE = 0.5
+# So much better than narrow features it has to be there, on half of the rows of the pilot, not to
+# be given up: on so few rows, less may be chance.
+CLEARLY = 0.9
 # Features of long range beside a local part: their number, kernel and widths.
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
+# Of so many columns sums of functions of each are tried there too.
+MANY_COLUMNS = 3
 # Neighbours for predictions into gaps, and how many of them are far.
 GAP_NEIGHBORS, FAR_NEIGHBORS = 64, 32
 
@@ -225,7 +230,8 @@ class _Chooser:
         features_may_win = error > ahead * of_features and not self.local.required
         if features_may_win and self.deadline.allows("features alone"):
             scouts = search.second_round(search.first_round(known=first))
-        if error > FAR_AHEAD * of_features or self.local.required:
+        simple = noise and bool(scouts) and scouts[0][0].map == "additive"
+        if (error > FAR_AHEAD * of_features or self.local.required) and not simple:
             metric = search.learn_metric(self.y)
         for columns in () if noise else (self._stretched(alone), metric):
             if columns is not None and self._has_time("a local part in other columns", alone):
@@ -260,7 +266,8 @@ class _Chooser:
         loud = LOUD_TABLE if self.scaled else LOUD
         if self.local.required or found is None or found.noise < loud:
             return False
-        return self._of_mean(alone) > self.search.of_mean(first[0][1], 2)
+        clearly = CLEARLY if self.scaled else 1.0
+        return self._of_mean(alone) > clearly * self.search.of_mean(first[0][1], 2)
 
     def _alone(
         self,
@@ -337,26 +344,30 @@ class _Chooser:
         noise: wide ones take long, and where they do worse, few of long range leave as much to it.
         A shorter range is not tried where a longer one does not help.
         """
-        found = []
+        found, own = [], local.metric is not None
         assert local.trial.found is not None
         quiet = local.trial.found.noise < LOUD
         if features is not None and quiet and _same_columns_but_better(features, local):
             map_, name = features.features, features.name
             found.append(self._joint(local, map_, name, features.candidate))
             self._record(found[-1])
-        n_columns = self.trials.mapped(local.metric).rows.shape[1]
-        name = scout_for(n_columns, LONG_COLUMNS)
+        rows = self.trials.mapped(local.metric).rows
+        name = scout_for(rows.shape[1], LONG_COLUMNS)
+        long = [Candidate(LONG_FAMILY, width, name, metric=own) for width in LONG_WIDTHS]
+        # A rotation leaves no single columns.
+        single = local.metric is None or isinstance(local.metric, Stretcher)
+        if single and len(self.search.plain_scales.columns) >= MANY_COLUMNS:
+            long.insert(0, replace(long[0], map="additive"))
 
-        def long(width: float) -> _Contender:
-            candidate = Candidate(LONG_FAMILY, width, name, metric=local.metric is not None)
+        def tried(candidate: Candidate) -> _Contender:
             map_ = self.search.fitted_in(candidate, LONG_COLUMNS, local.metric)
-            return self._joint(local, map_, name, candidate)
+            return self._joint(local, map_, candidate.map, candidate)
 
         # Side by side where there are threads: a climb is too short to share.
-        for contender in ordered_map(long, LONG_WIDTHS):
+        for contender in ordered_map(tried, long):
             self._record(contender)
             found.append(contender)
-            if _error(contender) > _error(local):
+            if _error(contender) > _error(local) and contender.name == name:
                 break
         return found
 

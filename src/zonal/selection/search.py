@@ -21,7 +21,17 @@ from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
 from ..rows.progress import phase
 from ..rows.threads import ordered_map
-from .candidates import FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
+from .candidates import (
+    COMPOSITE,
+    FAMILIES,
+    SUMS,
+    WIDTHS,
+    Candidate,
+    Columns,
+    Scales,
+    maps_for,
+    scout_for,
+)
 from .pilot import Pilot
 from .records import left_out, record
 from .structure import prepare
@@ -45,6 +55,9 @@ METRIC_FAMILY = "matern 3/2"
 ROWS_A_COLUMN = 4
 # With fewer rows in the pilot, landmarks tell kernels apart as well as harmonics, and cost less.
 MANY, LANDMARKS = 3_000, "nystroem, uniform"
+# In much noise errors of which one is at most this many times the other are alike, and the simplest
+# model wins: a sum of functions of the columns.
+ALIKE = 1.005
 # How often the best length scale moves by a factor of √2 while that helps.
 STEPS = 3
 
@@ -134,29 +147,31 @@ class Search:
         # More columns than this tell no more of kernels, with as few rows.
         few = max(int(np.count_nonzero(pilot.folds < 2)) // ROWS_A_COLUMN, 16)
         self.width = min(n_components, few)
-        self.survivors, self.steps = SURVIVORS, STEPS
+        self.survivors, self.steps, self.noisy = SURVIVORS, STEPS, False
         self.seed, self.verbose = seed, verbose
         self.records: list[dict[str, Any]] = []
         self._plain = pilot
         self._use(pilot)
-        self._plain_scales = self.scales
+        self.plain_scales = self.scales
 
     def narrow(self) -> None:
         """Look at fewer candidates, with half of the columns: in much noise all are alike."""
         self.width = max(self.width // 2, 16)
-        self.survivors, self.steps = NOISY_SURVIVORS, 0
+        self.survivors, self.steps, self.noisy = NOISY_SURVIVORS, 0, True
 
     def _use(self, pilot: Pilot) -> None:
         self.pilot = pilot
         self.dim = pilot.rows.shape[1]
-        self.scales = Scales(median_distance(pilot.rows, pilot.weights))
+        self.scales = Scales(
+            median_distance(pilot.rows, pilot.weights), columns=Columns.of(pilot.rows)
+        )
         if self.sphere is not None and self.dim > 3:
             rest = np.setdiff1d(np.arange(self.dim), self.sphere)
-            parts = (
+            places, others = (
                 median_distance(pilot.rows[:, columns], pilot.weights)
                 for columns in (self.sphere, rest)
             )
-            self.scales = Scales(self.scales.whole, *parts)
+            self.scales = replace(self.scales, sphere=places, rest=others)
 
     def best_features(self, y: Any) -> tuple[Candidate, LearnedMetric | None]:
         """Go through all rounds; return the best candidate, and its metric if it has one."""
@@ -211,7 +226,16 @@ class Search:
         narrower = {replace(c, width=c.width / 2) for c, _ in survivors[:2]}
         second = list(dict.fromkeys([c for c, _ in survivors] + sorted(narrower, key=repr)))
         half = max(self.width // 2, 16)
-        return self._best(second, 2, half, self.pilot.rows.shape[0])[: self.survivors[1]]
+        n_pilot = self.pilot.rows.shape[0]
+        found = self._best(second, 2, half, n_pilot)
+        plain = [candidate for candidate, _ in found if candidate.map not in COMPOSITE]
+        if plain and 1 < len(self.scales.columns) <= half:
+            found += self._best([plain[0].on(name) for name in SUMS], 2, half, n_pilot)
+        found.sort(key=_error)
+        if self.noisy:
+            alike = [pair for pair in found if pair[1] <= ALIKE * found[0][1]]
+            found.sort(key=lambda pair: pair not in alike or pair[0].map != "additive")
+        return found[: self.survivors[1]]
 
     def of_mean(self, error: float, share: int = 1) -> float:
         """Return an error on the pilot, or on a share of it, in units of that of the mean."""
@@ -242,8 +266,9 @@ class Search:
     def _on_maps(self, candidates: list[Candidate]) -> list[tuple[Candidate, float]]:
         """The first candidate on every map, the others on the best two of them."""
         n_pilot = self.pilot.rows.shape[0]
-        plain = [c for c in candidates if c.map != "product"]
-        ranked = self._best([c for c in candidates if c.map == "product"], 3, self.width, n_pilot)
+        plain = [c for c in candidates if c.map not in COMPOSITE]
+        whole = [c for c in candidates if c.map in COMPOSITE]
+        ranked = self._best(whole, 3, self.width, n_pilot)
         maps = maps_for(self.pilot.rows, self.n_components)
         for candidate in plain:
             tried = self._best([candidate.on(m) for m in maps], 3, self.width, n_pilot)
@@ -312,10 +337,10 @@ class Search:
 
     def fitted_in(self, candidate: Candidate, n_components: int, metric: Any) -> Any:
         """Fit a candidate's map of another width to the pilot, in a metric or in plain columns."""
-        rows, weights, scales = self._plain.rows, self._plain.weights, self._plain_scales
+        rows, weights, scales = self._plain.rows, self._plain.weights, self.plain_scales
         if metric is not None:
             rows = metric.transform(rows)
-            scales = Scales(median_distance(rows, weights))
+            scales = Scales(median_distance(rows, weights), columns=Columns.of(rows))
         features = candidate.features(n_components, scales, None, rows.shape[1], self.seed)
         with _quiet():
             return features.fit(rows, sample_weight=weights)
