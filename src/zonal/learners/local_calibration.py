@@ -128,8 +128,9 @@ def _by_leaving_out(
     field = ErrorField(known.rows[few], log_squares(errors))
     part = found.rows(held)
     rows = process.rows[observed.places[held]]
+    most = min(FIELD_NEIGHBORS, process.n_near)
     variance, log_variance = local_variance(
-        [(field, np.arange(len(held)))], field, rows, part, process.kernel, process.n_near
+        [(field, np.arange(len(held)))], field, rows, part, process.kernel, most
     )
     if variance is None:
         return Calibration.of(found)

@@ -23,6 +23,8 @@ __all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "sol
 JUDGED_ROWS = 20_000
 # Places whose rows calibrate intervals, and the most splits of a splitter that do.
 OBSERVED_PLACES, MOST_SPLITS = 10_000, 8
+# With more neighbours than these, half as many places.
+FEW_NEIGHBORS = 64
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,14 @@ class Observations:
     splits: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
 
     @classmethod
-    def of(cls, locations: Locations, block: Block, plan: Splits | None) -> "Observations":
-        """Keep the rows of the last places."""
-        n_places = min(len(locations), OBSERVED_PLACES)
+    def of(
+        cls, locations: Locations, block: Block, plan: Splits | None, n_neighbors: int
+    ) -> "Observations":
+        """Keep the rows of the last places; fewer, where each takes long to predict."""
+        most = OBSERVED_PLACES if n_neighbors <= FEW_NEIGHBORS else OBSERVED_PLACES // 2
+        n_places = min(len(locations), most)
         rows = np.flatnonzero(locations.index >= len(locations) - n_places)
-        rows = rows[sample_rows(len(rows), OBSERVED_PLACES)]
+        rows = rows[sample_rows(len(rows), most)]
         places = locations.index[rows].astype(np.int32)
         weight = np.ones(len(rows)) if block.weight is None else block.weight[rows]
         deviation = block.y[rows] - locations.targets[places]
@@ -262,7 +267,7 @@ def solve_local(
         n_neighbors=fit_neighbors,
         judged=judged,
     )
-    observed = Observations.of(locations, Block(X, Y - offset, weight), plan)
+    observed = Observations.of(locations, Block(X, Y - offset, weight), plan, m)
     spread = locations.targets.var(axis=0)
     return LocalSolution(joint, offset, found, spread, observations=observed)
 

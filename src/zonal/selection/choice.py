@@ -60,6 +60,9 @@ CLEARLY = 0.9
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
 # Of so many columns sums of functions of each are tried there too.
 MANY_COLUMNS = 3
+# In more columns than these, more rows are about as near as the nearest ones, and each of them
+# tells something: predictions of the model that was chosen use so many.
+FEW_COLUMNS, MANY_NEIGHBORS = 6, 96
 # Neighbours for predictions into gaps, and how many of them are far.
 GAP_NEIGHBORS, FAR_NEIGHBORS = 64, 32
 
@@ -400,7 +403,11 @@ class _Chooser:
             features = Pipeline([*steps, ("features", best.features)])
         self._mark(best)
         found, records = best.trial.found, self.search.records + left_out(self.deadline.left_out)
-        return Model(features, columns, found, self.n_neighbors, self.n_far, records)
+        n_neighbors = self.n_neighbors
+        far_reaching = self.trials.mapped(best.metric).rows.shape[1] > FEW_COLUMNS
+        if far_reaching and not (self.gaps or self.local.required):
+            n_neighbors = max(n_neighbors, MANY_NEIGHBORS)
+        return Model(features, columns, found, n_neighbors, self.n_far, records)
 
     def _record(self, contender: _Contender) -> None:
         """Note a trial of the last round in the table of what was tried."""
