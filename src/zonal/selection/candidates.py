@@ -101,7 +101,7 @@ class Columns:
         ]
         if self.straight:
             linear = scale * Polynomial(1, 1.0, 0.0)
-            groups.append((list(self.straight), HarmonicFeatures(linear, len(self.straight))))
+            groups.append((list(self.straight), HarmonicFeatures(linear, 1 + len(self.straight))))
         if share < np.inf:
             groups.append((slice(None), NystroemFeatures(kernel, n_components, **few)))
         return SumFeatures(groups, n_components)
