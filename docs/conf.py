@@ -4,6 +4,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from numpydoc import docscrape_sphinx
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "docs" / "_extensions"), str(ROOT)]
 
@@ -45,6 +47,12 @@ default_role = "py:obj"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+
+# One environment for all, which keeps the template: numpydoc compiles it for each docstring anew.
+FOLDER = Path(docscrape_sphinx.__file__).with_name("templates")
+LOADER = docscrape_sphinx.FileSystemLoader(FOLDER)
+KEPT = docscrape_sphinx.SandboxedEnvironment(loader=LOADER)
+docscrape_sphinx.SandboxedEnvironment = lambda loader: KEPT
 templates_path = ["_templates"]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

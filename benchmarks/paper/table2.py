@@ -116,7 +116,7 @@ FULL = Setting(
     tuple(PUBLISHED),
     tuple(PUBLISHED),
 )
-QUICK = Setting(256, (0, 1), 2000, 1000, (0.2, 0.6), (1.0, 3.5), (0.5, 1.0), ("elevation",), ())
+QUICK = Setting(225, (0, 1), 2000, 800, (0.2, 0.6), (1.0, 3.5), (0.5, 1.0), ("elevation",), ())
 
 
 @dataclass(frozen=True)

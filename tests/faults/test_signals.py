@@ -1,5 +1,6 @@
 """Signals are never lost, wherever they meet the program."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -85,9 +86,6 @@ def test_the_second_signal_takes_effect_at_once(interruptible):
 
 
 COMMAND = """
-import signal, sys, time
-import zonal.cli.app as program
-
 class Struck:
     def __del__(self):
         signal.raise_signal({number})
@@ -104,20 +102,7 @@ except KeyboardInterrupt:
     sys.exit(130)
 """
 
-
-@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
-def test_a_command_ends_that_is_struck_in_a_destructor(number):
-    script = COMMAND.format(number=int(number))
-    ended = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert ended.returncode == 128 + number, ended.stderr
-    assert ended.stderr == ""
-
-
 HOOK = """
-import signal, sys, time, typer
-import zonal.cli.app as program
 from zonal.cli.overview import PANELS, make_app
 
 def fit():
@@ -136,15 +121,53 @@ sys.argv = ["zonal", "fit"]
 program.run()
 """
 
+# Imports take far longer than the rest: they are done once, and each script runs in a fork.
+FORKS = """
+import json, os, signal, sys, tempfile, time
+import zonal.cli.app as program
 
-@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
-def test_a_command_says_nothing_of_a_signal_that_compiled_code_printed(number):
-    ended = subprocess.run(
-        [sys.executable, "-c", HOOK.format(number=int(number))],
+ends = []
+for script in json.loads(sys.stdin.read()):
+    said = tempfile.TemporaryFile()
+    child = os.fork()
+    if not child:
+        os.dup2(said.fileno(), 2)
+        break
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    said.seek(0)
+    ends.append((code, said.read().decode()))
+else:
+    print(json.dumps(ends))
+    sys.exit()
+exec(script)
+"""
+
+
+@pytest.fixture(scope="module")
+def ended():
+    """Exit code and what was said on stderr, by script and signal."""
+    cases = [(script, number) for script in (COMMAND, HOOK) for number in ENDS]
+    scripts = [script.format(number=int(number)) for script, number in cases]
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS],
+        input=json.dumps(scripts),
         capture_output=True,
         text=True,
-        timeout=120,
-        check=False,
+        timeout=240,
+        check=True,
     )
-    assert ended.returncode == 128 + number, ended.stderr
-    assert "Traceback" not in ended.stderr
+    return dict(zip(cases, json.loads(done.stdout), strict=True))
+
+
+@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
+def test_a_command_ends_that_is_struck_in_a_destructor(number, ended):
+    code, said = ended[COMMAND, number]
+    assert code == 128 + number, said
+    assert said == ""
+
+
+@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
+def test_a_command_says_nothing_of_a_signal_that_compiled_code_printed(number, ended):
+    code, said = ended[HOOK, number]
+    assert code == 128 + number, said
+    assert "Traceback" not in said

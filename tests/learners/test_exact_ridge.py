@@ -14,7 +14,7 @@ from zonal.learners import exact_checkpoint
 from zonal.moments.folds import hashed_folds
 
 RNG = np.random.default_rng(0)
-N = 2500  # more than are solved in double precision throughout
+N = 2100  # more than are solved in double precision throughout
 X = RNG.uniform(-2, 2, (N, 3))
 y = np.sin(2 * X[:, 0]) * np.cos(X[:, 1]) + 0.3 * X[:, 2] + 0.1 * RNG.standard_normal(N)
 Y = np.column_stack([y, X[:, 0] ** 2])

@@ -120,8 +120,7 @@ def sent(client):
     return sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
 
 
-@pytest.mark.parametrize("alpha", [1.0, "cv"])
-@pytest.mark.parametrize("width", [128, 384])
+@pytest.mark.parametrize(("alpha", "width"), [(1.0, 128), (1.0, 384), ("cv", 128)])
 def test_bytes_moved(client, alpha, width):
     """Each worker sends its moments once, and the rows of two samples."""
     n, dim = 40_000, 3

@@ -27,6 +27,7 @@ from ..terms import NumericTerm
 from .distribution import Distribution
 from .energies import MAX_DEGREE
 from .modes import ModeFunctions, OptimalRadial
+from .recent import recently
 
 __all__ = ["NEGLIGIBLE", "MercerModes"]
 
@@ -63,22 +64,28 @@ class MercerModes:
     def __init__(self, kernel: Any, dim: int, radii: Distribution, max_degree: int) -> None:
         self.kernel, self.dim, self.radii = kernel, dim, radii
         self.max_degree = 1 if dim == 1 else max_degree
-        at_nodes = kernel.degree_kernels(dim, self.max_degree, radii.nodes, radii.nodes)
+        given = dim, self.max_degree, radii.nodes.tobytes(), radii.weights.tobytes()
+        found = recently(self._solved, kernel, "modes", *given)
+        self.diagonal, self.by_degree, values, self._vectors = found
+        self.trace = float(radii.weights @ self.diagonal)
+        self.log_dimensions = log_harmonic_dimensions(self.max_degree, dim)
+        self.values: FloatArray = self._without_noise(values)
+
+    def _solved(self) -> tuple[FloatArray, ...]:
+        """Return k(r, r) and k_ℓ(r, r) at the nodes, eigenvalues and eigenvectors."""
+        nodes = self.radii.nodes
+        at_nodes = self.kernel.degree_kernels(self.dim, self.max_degree, nodes, nodes)
         with np.errstate(over="ignore"):  # an error follows
-            diagonal = kernel.profile(radii.nodes, radii.nodes, np.ones(len(radii.nodes)))
+            diagonal = self.kernel.profile(nodes, nodes, np.ones(len(nodes)))
         if not (np.isfinite(at_nodes).all() and np.isfinite(diagonal).all()):
             raise ValueError(
-                f"k(x, x) of {kernel!r} overflows at norms up to {radii.nodes.max():.3g}: scale "
+                f"k(x, x) of {self.kernel!r} overflows at norms up to {nodes.max():.3g}: scale "
                 "the rows down."
             )
-        self.diagonal: FloatArray = diagonal
-        self.by_degree: FloatArray = np.einsum("ljj->lj", at_nodes)  # k_ℓ(r, r) at the nodes
-        self.trace = float(radii.weights @ diagonal)
-        self.log_dimensions = log_harmonic_dimensions(self.max_degree, dim)
-        roots = np.sqrt(radii.weights)
+        roots = np.sqrt(self.radii.weights)
         values, vectors = np.linalg.eigh(at_nodes * roots[:, None] * roots)
-        self.values: FloatArray = self._without_noise(values[:, ::-1])
-        self._vectors = vectors[:, :, ::-1]
+        by_degree = np.einsum("ljj->lj", at_nodes).copy()
+        return diagonal, by_degree, values[:, ::-1], vectors[:, :, ::-1]
 
     def _without_noise(self, values: FloatArray) -> FloatArray:
         """Return eigenvalues with zeros for noise; raise an error where one is negative.

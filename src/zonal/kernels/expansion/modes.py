@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..._typing import FloatArray
 from ...engines.interpolation import interpolate, interpolate_derivative
+from .recent import recently
 
 __all__ = ["ModeFunctions", "OptimalRadial"]
 
@@ -81,8 +82,15 @@ class ModeFunctions:
         low, high = max(low - margin, 0.0), high + margin
         rough = any(term.slow for term in kernel.terms())
         longest = MAX_GRID_LINE if dim == 1 else MAX_GRID_ROUGH if rough else MAX_GRID
-        high, table = _reliable_table(values, low, high, longest, float(np.quantile(nodes, 0.75)))
-        return cls(kernel, dim, degrees, nodes, weights, low, high, table)
+
+        def tabulated() -> tuple[FloatArray, ...]:
+            least = float(np.quantile(nodes, 0.75))
+            end, table = _reliable_table(values, low, high, longest, least)
+            return np.array(end), table
+
+        arrays = (part.tobytes() for part in (degrees, nodes, weights))
+        end, table = recently(tabulated, kernel, "table", dim, low, high, *arrays)
+        return cls(kernel, dim, degrees, nodes, weights, low, float(end), table.copy())
 
     def __call__(self, radii: FloatArray) -> FloatArray:
         """Return values at radii."""
