@@ -1,5 +1,6 @@
 """What was found lately, for rows that are fitted again: with other seeds, widths or targets."""
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
@@ -13,6 +14,16 @@ __all__ = ["recently"]
 KEPT, LARGEST = 1 << 25, 1 << 23
 _results: OrderedDict[Hashable, tuple[FloatArray, ...]] = OrderedDict()
 _lock = Lock()
+
+
+def _unlock() -> None:
+    """Make the lock anew: in a child that another thread's fit was forked into, no one opens it."""
+    global _lock
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 def recently(
