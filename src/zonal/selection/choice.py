@@ -58,6 +58,8 @@ LOUD_TABLE = 0.5
 CLEARLY = 0.9
 # Features of long range beside a local part: their number, kernel and widths.
 LONG_COLUMNS, LONG_FAMILY, LONG_WIDTHS = 128, "matern 3/2", (1.5, 0.5)
+# Of the features found, so many: whitening takes as long as all of the rest with more.
+JOINT_COLUMNS = 256
 # Of so many columns sums of functions of each are tried there too.
 MANY_COLUMNS = 3
 # In more columns than these, more rows are about as near as the nearest ones, and each of them
@@ -351,8 +353,10 @@ class _Chooser:
         assert local.trial.found is not None
         quiet = local.trial.found.noise < LOUD
         if features is not None and quiet and _same_columns_but_better(features, local):
-            map_, name = features.features, features.name
-            found.append(self._joint(local, map_, name, features.candidate))
+            assert features.candidate is not None
+            width = min(self.n_components, JOINT_COLUMNS)
+            map_ = self.search.fitted_in(features.candidate, width, local.metric)
+            found.append(self._joint(local, map_, features.name, features.candidate))
             self._record(found[-1])
         rows = self.trials.mapped(local.metric).rows
         name = scout_for(rows.shape[1], LONG_COLUMNS)

@@ -58,6 +58,9 @@ MANY, LANDMARKS = 3_000, "nystroem, uniform"
 # In much noise errors of which one is at most this many times the other are alike, and the simplest
 # model wins: a sum of functions of the columns.
 ALIKE = 1.005
+# Where a sum is the best, kernels of all columns have a chance with at most so many times its
+# error.
+BEHIND = 1.05
 # How often the best length scale moves by a factor of √2 while that helps.
 STEPS = 3
 
@@ -144,6 +147,7 @@ class Search:
     ) -> None:
         self.metric, self.deadline = metric, deadline or Deadline()
         self.sphere, self.n_components = sphere, n_components
+        self._plain_sphere = sphere
         # More columns than this tell no more of kernels, with as few rows.
         few = max(int(np.count_nonzero(pilot.folds < 2)) // ROWS_A_COLUMN, 16)
         self.width = min(n_components, few)
@@ -235,6 +239,10 @@ class Search:
         if self.noisy:
             alike = [pair for pair in found if pair[1] <= ALIKE * found[0][1]]
             found.sort(key=lambda pair: pair not in alike or pair[0].map != "additive")
+        best, error = found[0]
+        rivals = [pair for pair in found if pair[0].map not in SUMS and pair[1] <= BEHIND * error]
+        if best.map in SUMS:
+            found = [found[0], *rivals]
         return found[: self.survivors[1]]
 
     def of_mean(self, error: float, share: int = 1) -> float:
@@ -249,7 +257,8 @@ class Search:
         """Walk to a narrower or wider kernel while that helps; then try better landmarks."""
         n_pilot = self.pilot.rows.shape[0]
         ranked = [(best, error)]
-        for _ in range(self.steps):
+        # In a sum the length scale of one part says little.
+        for _ in range(0 if best.map in SUMS else self.steps):
             start, tried = ranked[0][0], {candidate for candidate, _ in ranked}
             near = [c for c in start.neighbours() if c not in tried]
             ranked = sorted(ranked + self._best(near, 4, self.width, n_pilot), key=_error)
@@ -341,7 +350,8 @@ class Search:
         if metric is not None:
             rows = metric.transform(rows)
             scales = Scales(median_distance(rows, weights), columns=Columns.of(rows))
-        features = candidate.features(n_components, scales, None, rows.shape[1], self.seed)
+        sphere = self._plain_sphere if metric is None else None
+        features = candidate.features(n_components, scales, sphere, rows.shape[1], self.seed)
         with _quiet():
             return features.fit(rows, sample_weight=weights)
 
