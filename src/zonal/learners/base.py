@@ -32,7 +32,6 @@ from .._validation import check_values, valid_rows
 from ..features.columns.table.cells import is_frame
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
-from ..rows.buffers import reserve_buffers
 from ..rows.kinds import is_dask, is_many
 from ..rows.progress import phase
 from ..rows.survey import Survey
@@ -84,7 +83,6 @@ class Learner(Hinting, BaseEstimator):
                 "had done. Leave checkpoint out."
             )
         self._reset()
-        reserve_buffers()
         try:
             self._check_parameters()
             source = self._open(X, y, weight, resumable=checkpoint is not None)

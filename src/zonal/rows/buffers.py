@@ -14,17 +14,22 @@ BUFFER = 1 << 26
 SIZE = 256
 
 
-def reserve_buffers() -> None:
+def reserve_buffers(limited: bool = False) -> None:
     """Let the BLAS of NumPy and that of SciPy take their buffers; raise MemoryError if they cannot.
 
     Without memory, OpenBLAS itself ends the process (NumPy's) or waits for ever (SciPy's, which
     compiled code uses too): both where nothing can be said about it any more.
+
+    Parameters
+    ----------
+    limited : bool, default=False
+        Whether the number of threads of BLAS is limited by now. It is done once for each.
     """
-    _reserve(os.getpid())
+    _reserve(os.getpid(), limited)
 
 
 @lru_cache(maxsize=8)
-def _reserve(process: int) -> None:
+def _reserve(process: int, limited: bool) -> None:
     square = np.ones((SIZE, SIZE))
     for product in (np.dot, _of_scipy):
         try:

@@ -53,7 +53,13 @@ class _SingleThreadedBlas:
     def __enter__(self) -> None:
         with self._lock:
             if self._users == 0:
+                reserve_buffers()
                 self._limit = _controller().limit(limits=1, user_api="blas")
+                try:  # the limit may have taken what was reserved, for threads
+                    reserve_buffers(limited=True)
+                except MemoryError:
+                    self._limit.restore_original_limits()
+                    raise
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
