@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from threadpoolctl import threadpool_limits
 
 from tests.properties.properties import PROPERTIES, ShowsNothingError, try_one
 
@@ -116,7 +117,8 @@ class Batch:
             if time.monotonic() < deadline:
                 tally.try_one(case)
 
-        run()
+        with threadpool_limits(1):  # there is a process for each core
+            run()
         return tally
 
 

@@ -6,6 +6,7 @@ import zonal
 from zonal.kriging import joint as joint_module
 from zonal.kriging.joint import fit_joint, whitened_gram
 from zonal.kriging.locations import locate
+from zonal.kriging.marginal import _inverse_root
 from zonal.kriging.process import LocalProcess
 
 RNG = np.random.default_rng(0)
@@ -107,3 +108,15 @@ def test_threads_do_not_matter():
     numba.set_num_threads(before)
     for left, right in zip(one, several, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-12)
+
+
+def test_sums_of_features_so_large_that_rounding_hides_the_ridge():
+    """The part of the targets that features explain is still their projection."""
+    rng = np.random.default_rng(0)
+    Z = 1e12 * rng.standard_normal((40, 3)) @ rng.standard_normal((3, 8))
+    y = rng.standard_normal(40)
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky(Z.T @ Z + np.eye(8))
+    root, _ = _inverse_root(Z.T @ Z, 1.0)
+    basis = np.linalg.svd(Z, full_matrices=False)[0][:, :3]
+    np.testing.assert_allclose(Z @ (root @ (root.T @ (Z.T @ y))), basis @ (basis.T @ y), atol=1e-6)

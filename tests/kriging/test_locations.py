@@ -49,3 +49,23 @@ def test_zeros_of_both_signs_are_one_place():
     assert len(found) == 1
     assert found.targets.tolist() == [[2.0]]
     assert found.within.tolist() == [[2.0]]
+
+
+def test_order_of_learnt_columns_does_not_see_rounding():
+    X, Y = RNG.standard_normal((500, 3)), RNG.standard_normal((500, 1))
+    X[250:300] = X[:50]  # some of them twice
+    moved = X * (1 + 1e-13 * RNG.standard_normal(3))
+    first, second = locate(X, Y, learnt=True), locate(moved, Y, learnt=True)
+    assert len(first) == 450
+    np.testing.assert_array_equal(first.index, second.index)
+    assert not np.array_equal(locate(X, Y).index, locate(moved, Y).index)
+    shuffle = RNG.permutation(500)
+    np.testing.assert_array_equal(locate(X[shuffle], Y[shuffle], learnt=True).rows, first.rows)
+    assert not np.array_equal(locate(X, Y, seed=1, learnt=True).rows, first.rows)
+
+
+def test_order_of_learnt_columns_is_random():
+    X = np.arange(500.0)[:, None]
+    order = locate(X, X, learnt=True).rows[:, 0]
+    assert abs(order[:250].mean() - 249.5) < 4 * 9
+    assert abs(np.corrcoef(order[1:], order[:-1])[0, 1]) < 4 / np.sqrt(500)

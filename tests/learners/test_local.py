@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import zonal
 from tests.finite_differences import assert_gradient
+from tests.properties.cases import Rows
 from zonal.rows import kept
 
 RNG = np.random.default_rng(0)
@@ -263,3 +264,16 @@ def test_gradient(kernel, given):
     part = zonal.NeighborKriging(kernel, n_neighbors=len(X), noise=NOISE)
     fitted = zonal.KernelRidge(given, local=part).fit(X, Y)
     assert_gradient(fitted.gradient(NEW), fitted.predict, NEW)
+
+
+def test_choice_of_a_local_part_in_a_learned_metric():
+    """The metric has the target's rounding in it, by which rows must not be shuffled anew."""
+    rows = Rows(305, 7, "offset", 6, False, False, "float64", "F", 3905)
+    X, y = rows.make(), rows.target()
+    model = zonal.KernelRidge(budget=34, random_state=78, target=None)
+    whole = clone(model).fit(X, y)
+    assert "metric" in whole._columns_.named_steps
+    assert whole.local_ is not None
+    np.testing.assert_allclose(
+        (clone(model).fit(X, 2 * y - 3).predict(X) + 3) / 2, whole.predict(X), rtol=0, atol=1e-6
+    )

@@ -75,3 +75,12 @@ def test_the_choice_does_not_depend_on_the_number_of_threads():
     one, two = (model.selection_.drop(columns="seconds") for model in models)
     assert one.to_csv(float_format="%.6g") == two.to_csv(float_format="%.6g")
     np.testing.assert_allclose(models[0].predict(X), models[1].predict(X), rtol=1e-9, atol=1e-9)
+
+
+def test_a_thread_that_cannot_start(monkeypatch):
+    def submit(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("zonal.rows.threads.ThreadPoolExecutor.submit", submit)
+    with pytest.raises(MemoryError, match="OMP_NUM_THREADS=1"):
+        list(ordered_map(abs, range(9), 2))

@@ -83,6 +83,8 @@ def run() -> None:
         if os.environ.get("ZONAL_TRACEBACK"):
             raise
         text = str(error) or type(error).__name__
+        if isinstance(error, MemoryError) and not str(error):
+            text = "There is not enough memory."
         Screen().note(f"Error: {text}")
         sys.exit(1)
     except Terminated:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
 from .._typing import Array, FloatArray
@@ -72,6 +72,11 @@ class FeatureSpace:
         """What comes before the last step, as one transformer; None for nothing."""
         *before, _ = self.steps
         return _chained(before) if before else None
+
+    @property
+    def learnt(self) -> bool:
+        """Whether some step is learnt from targets, and not from rows alone."""
+        return any(get_tags(step).target_tags.required for step in self.steps)
 
     @property
     def thread_safe(self) -> bool:

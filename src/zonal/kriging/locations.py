@@ -77,7 +77,13 @@ class Locations:
         )
 
 
-def locate(X: Array, Y: Array, weight: FloatArray | None = None, seed: int = 0) -> Locations:
+def locate(
+    X: Array,
+    Y: Array,
+    weight: FloatArray | None = None,
+    seed: int = 0,
+    learnt: bool = False,
+) -> Locations:
     """Merge rows that are equal, and order them by a hash of their content.
 
     Parameters
@@ -90,6 +96,9 @@ def locate(X: Array, Y: Array, weight: FloatArray | None = None, seed: int = 0) 
         Rows of weight zero are left out.
     seed : int, default=0
         Another one gives another order.
+    learnt : bool, default=False
+        Whether the columns were learnt from targets. Then rounding of these, as in another unit,
+        is in all rows and would make another hash: it is that of their ranks along a line.
 
     Examples
     --------
@@ -102,6 +111,8 @@ def locate(X: Array, Y: Array, weight: FloatArray | None = None, seed: int = 0) 
     weights = np.ones(len(X)) if weight is None else np.asarray(weight, np.float64)
     used = np.flatnonzero(weights > 0)
     hashes = _content_hash(X[used], seed)
+    if learnt:
+        hashes = _rank_hash(X[used], hashes, seed)
     order = used[np.argsort(hashes, kind="stable")]
     rows, weights = X[order], weights[order]
     first = np.ones(len(rows), bool)
@@ -128,4 +139,22 @@ def _content_hash(X: Array, seed: int) -> npt.NDArray[np.uint64]:
     for column in X.T:
         bits = (np.asarray(column, np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
         hashes = row_hash(hashes + bits)
+    return hashes
+
+
+def _rank_hash(X: Array, content: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
+    """A 64-bit hash of each row's rank along a line, which a little rounding does not change.
+
+    Equal rows, of the same hash of their content, have the same rank. The line is in no special
+    direction, so that hardly any others do.
+    """
+    direction = 1.0 + row_hash(np.arange(1, X.shape[1] + 1)) / 2.0**64
+    along = np.zeros(len(X))
+    for step, column in zip(direction, X.T, strict=True):  # a product may round equal rows apart
+        along += step * np.asarray(column, np.float64)
+    order = np.lexsort((content, along))
+    rank = np.zeros(len(X), np.uint64)
+    rank[1:] = np.cumsum(content[order][1:] != content[order][:-1])
+    hashes = np.empty_like(content)
+    hashes[order] = row_hash(rank + np.uint64(seed))
     return hashes

@@ -187,6 +187,10 @@ def _inverse_root(gram: FloatArray, ratio: float) -> tuple[FloatArray, float]:
         return gram, 0.0
     system = ratio * gram
     system.flat[:: len(system) + 1] += 1.0
-    upper = cholesky(system, overwrite_a=True, check_finite=False)
+    try:
+        upper = cholesky(system, check_finite=False)
+    except np.linalg.LinAlgError:  # features so large that rounding of their sums hides the one
+        system.flat[:: len(system) + 1] += len(system) * np.finfo(float).eps * np.trace(system)
+        upper = cholesky(system, overwrite_a=True, check_finite=False)
     inverse, _ = dtrtri(upper)
     return math.sqrt(ratio) * inverse, 2 * float(np.log(np.diag(upper)).sum())

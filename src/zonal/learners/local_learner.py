@@ -276,6 +276,7 @@ class LocalLearner(MomentLearner):
             n_far=self._n_far_,
             fit_neighbors=None if options.required else FIT_NEIGHBORS,
             plan=self._plan(),
+            learnt=self._columns_ is not None and FeatureSpace(self._columns_, 0).learnt,
             verbose=self.verbose,
         )
         self._found_ = solution.found  # parameters stay when rows are added

@@ -217,6 +217,7 @@ def solve_local(
     fit_neighbors: int | None = None,
     plan: Splits | None = None,
     seed: int = 0,
+    learnt: bool = False,
     verbose: bool = False,
 ) -> LocalSolution:
     """Fit the joint model to rows in memory.
@@ -241,11 +242,13 @@ def solve_local(
         Earlier rows that a row is conditioned on in the fit, by default as many.
     plan : Splits, optional
         Splits of the rows by which intervals are calibrated; by default each row is left out.
+    learnt : bool
+        Whether the columns of the rows were learnt from targets (see `locate`).
     """
     X, Y, weight = block.parts
     Y = np.asarray(Y, np.float64)
     # In the order of the locations, so that how the rows are arranged does not matter at all.
-    locations = locate(np.asarray(X), Y, weight, seed)
+    locations = locate(np.asarray(X), Y, weight, seed, learnt)
     offset = np.average(locations.targets, axis=0, weights=locations.weight)
     locations = replace(locations, targets=locations.targets - offset)
     if found is None:

@@ -16,6 +16,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from .._typing import Array
+from .buffers import reserve_buffers
 
 __all__ = [
     "block_slices",
@@ -52,7 +53,13 @@ class _SingleThreadedBlas:
     def __enter__(self) -> None:
         with self._lock:
             if self._users == 0:
+                reserve_buffers()
                 self._limit = _controller().limit(limits=1, user_api="blas")
+                try:  # the limit may have taken what was reserved, for threads
+                    reserve_buffers(limited=True)
+                except MemoryError:
+                    self._limit.restore_original_limits()
+                    raise
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
@@ -164,6 +171,7 @@ def ordered_map(
         the calling thread.
     """
     n_threads = n_threads or thread_count()
+    reserve_buffers()
     items = iter(items)
     ahead = list(itertools.islice(items, 2))
     if n_threads == 1 or len(ahead) < 2:
@@ -174,7 +182,7 @@ def ordered_map(
     with single_threaded_blas:
         try:
             for item in itertools.chain(ahead, items):
-                pending.append(pool.submit(function, item))
+                pending.append(_submitted(pool, function, item))
                 while pending and (len(pending) > n_threads or pending[0].done()):
                     yield pending.popleft().result()
             while pending:
@@ -183,6 +191,19 @@ def ordered_map(
             for future in pending:
                 future.cancel()
             wait(pending)
+
+
+def _submitted(pool: ThreadPoolExecutor, function: Callable[[Any], Any], item: Any) -> Future[Any]:
+    """Submit work; where a thread cannot be started, say why."""
+    try:
+        return pool.submit(function, item)
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            raise
+        raise MemoryError(
+            "No thread can be started: there is no memory for it, or too many run already. Raise "
+            "the limit (ulimit -v, ulimit -u), or set OMP_NUM_THREADS=1."
+        ) from error
 
 
 @lru_cache(maxsize=8)

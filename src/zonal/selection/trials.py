@@ -161,6 +161,7 @@ class Trials:
     ) -> None:
         self.rows, self.targets, self.weights = rows, targets, weights
         self.plain = rows
+        self.learnt = False  # whether the columns come from a metric
         self.splits, self.n_neighbors = splits, n_neighbors
         self.n_far = 0
         self.deadline = Deadline()
@@ -274,7 +275,7 @@ class Trials:
             other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
             other.n_far = self.n_far
             other.deadline = self.deadline
-            other.plain = self.rows
+            other.plain, other.learnt = self.rows, True
             self._mapped[id(metric)] = other
         return self._mapped[id(metric)]
 
@@ -283,7 +284,9 @@ class Trials:
         while len(self._locations) <= split:
             train = self.splits[len(self._locations)].train
             weights = None if self.weights is None else self.weights[train]
-            self._locations.append(locate(self.rows[train], self.targets[train], weights))
+            self._locations.append(
+                locate(self.rows[train], self.targets[train], weights, learnt=self.learnt)
+            )
         return self._locations[split]
 
     def losses(

@@ -1,5 +1,6 @@
 """Coordinates of tensor powers by leverage scores."""
 
+import decimal
 import itertools
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 from tests.properties.cases import Rows
+from zonal.features.baselines.adaptive_sketch import _log_drawn
 from zonal.features.baselines.tuple_sampling import MIX, TupleSampler
 
 RNG = np.random.default_rng(0)
@@ -105,7 +107,7 @@ def test_tuples_that_are_sure_to_be_drawn_are_exact():
 def test_tuples_beyond_the_width_are_left_out_at_random(size):
     """Thirty tuples with squares of ones in ten columns: their sum stays, on the average."""
     features = zonal.AdaptiveSketchFeatures(n_components=size)
-    found = [(np.arange(30).reshape(30, 1), np.ones(30))]
+    found = [(np.arange(30).reshape(30, 1), np.zeros(30))]  # logs of ones
     sums = []
     for seed in range(200):
         features.series_ = [None]
@@ -148,3 +150,71 @@ def test_a_round_that_finds_nothing():
     features = zonal.AdaptiveSketchFeatures(zonal.Gaussian(), 1, random_state=78)
     with np.errstate(over="raise"):
         assert np.isfinite(features.fit_transform(rows.make())).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_long_tuples_are_unbiased(sparse):
+    """E[φ_I φ_Iᵀ / p_I] is a power of X Xᵀ, also where columns are drawn several at a time."""
+    degree, count = 24, 1000
+    rows = np.abs(X[:6]) * (X[:6] > -0.5)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    if sparse:  # few entries that are not zero, so that they stay sparse
+        rows = np.hstack([rows, np.zeros((6, 60))])
+    sampler = TupleSampler(
+        sp.csr_array(rows) if sparse else rows, degree, 16, np.random.default_rng(1)
+    )
+    tuples, log_p = sampler.draw(np.random.default_rng(2).standard_normal((6, 5)), degree, count)
+    values = rows[:, tuples].prod(axis=2) * np.exp(-log_p / 2)
+    each = values[:, None] * values
+    error = each.std(axis=2, ddof=1) / np.sqrt(count)
+    power = (rows @ rows.T) ** degree
+    assert (np.abs(each.mean(axis=2) - power) <= 5 * error + 1e-6).all()  # smaller ones are rare
+    assert np.median(error.diagonal()) < 0.2  # and not only by large errors
+
+
+def test_long_tuples_take_few_steps(monkeypatch):
+    """A prefix soon singles out a row, whose squares are the probabilities from there on."""
+    steps = []
+    plain = TupleSampler._next
+
+    def counted(sampler, *args):
+        steps.append(args)
+        return plain(sampler, *args)
+
+    monkeypatch.setattr(TupleSampler, "_next", counted)
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    rng = np.random.default_rng(1)
+    TupleSampler(rows, 200, 16, rng).draw(rng.standard_normal((30, 5)), 200, 20)
+    assert len(steps) < 20 * 200 / 4
+
+
+def test_factors_of_long_tuples_in_single_precision():
+    """A tuple of 200 columns has a probability that no float32 holds, nor its factor."""
+    rows = 4 * np.random.default_rng(0).standard_normal((20, 30)).astype(np.float32)
+    features = zonal.AdaptiveSketchFeatures(zonal.Gaussian(2.2), 64, random_state=0).fit(rows)
+    assert max(factors.max(initial=0) for factors in features._factors) > np.finfo(np.float32).max
+    with np.errstate(over="raise", invalid="raise"):
+        Z = features.transform(rows)
+    whole = features.transform(rows.astype(float))
+    assert np.abs(whole).max() > 1e-3
+    np.testing.assert_allclose(Z, whole, rtol=0, atol=1e-3 * np.abs(whole).max())
+
+
+def test_the_chance_to_be_drawn_at_all():
+    """By 500 digits, down to probabilities that are below all numbers."""
+    with decimal.localcontext(prec=500):
+        for log_p, n in itertools.product([-1e-3, -1.0, -30.0, -40.0, -800.0], [1, 7, 4000]):
+            missed = (1 - decimal.Decimal(log_p).exp()) ** n
+            found = _log_drawn(np.array([log_p]), n)[0]
+            assert found == pytest.approx(float((1 - missed).ln()), rel=1e-11, abs=1e-11)
+    assert _log_drawn(np.zeros(1), 3)[0] == 0
+
+
+def test_tuples_rarer_than_all_numbers():
+    """Forty columns drawn 200 times: one over the probability of a tuple overflows."""
+    rows = Rows(40, 40, "offset", seed=3).make()
+    features = zonal.AdaptiveSketchFeatures(
+        zonal.Gaussian(0.5 * np.sqrt(40)), 16, center=False, random_state=0
+    )
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        assert np.isfinite(features.fit_transform(rows)).all()

@@ -188,40 +188,41 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         for H, degree, count, p in zip(weighted, degrees, counts, share, strict=True):
             tuples, log_p = sampler.draw(H, degree, int(count))
             drawn, first = np.unique(tuples, axis=0, return_index=True)
-            with np.errstate(divide="ignore"):  # a tuple that is the only one
-                missed = n_draws * np.log1p(-np.minimum(p * np.exp(log_p[first]), 1.0))
             # Orders of the same columns share a feature.
             drawn.sort(axis=1)
             distinct, which = np.unique(drawn, axis=0, return_inverse=True)
-            squares = np.bincount(which.ravel(), -1 / np.expm1(missed), minlength=len(distinct))
-            found.append((distinct, np.asarray(squares[: len(distinct)], np.float64)))
+            log_squares = np.full(len(distinct), -np.inf)
+            log_drawn = _log_drawn(math.log(p) + log_p[first], n_draws)
+            np.logaddexp.at(log_squares, which.ravel(), -log_drawn)
+            found.append((distinct, log_squares))
         self._keep(found, rng)
         return sum(len(distinct) for distinct, _ in found)
 
     def _keep(
         self, found: list[tuple[npt.NDArray[np.intp], FloatArray]], rng: np.random.Generator
     ) -> None:
-        """Fit tuples and their squared factors into D columns.
+        """Fit tuples and the logs of their squared factors into D columns.
 
         Too many: the most likely stay, and of the others a random part, with larger factors. Too
         few: columns of zeros, of the last piece.
         """
         size = int(self.n_components)
-        squares = np.concatenate([part for _, part in found])
-        order = np.argsort(squares, kind="stable")
-        if len(squares) > size:
+        logs = np.concatenate([part for _, part in found])
+        order = np.argsort(logs, kind="stable")
+        if len(logs) > size:
             rest = order[size // 2 :]
             kept = rng.choice(rest, size - size // 2, replace=False)
-            squares[kept] *= len(rest) / len(kept)
-            squares[np.setdiff1d(rest, kept)] = 0
+            logs[kept] += math.log(len(rest) / len(kept))
+            logs[np.setdiff1d(rest, kept)] = -np.inf
         self.tuples_, self._factors = [], []
         for distinct, part in zip(
             (distinct for distinct, _ in found),
-            np.split(squares, np.cumsum([len(part) for _, part in found])[:-1]),
+            np.split(logs, np.cumsum([len(part) for _, part in found])[:-1]),
             strict=True,
         ):
-            self.tuples_.append(distinct[part > 0])
-            self._factors.append(np.sqrt(part[part > 0]))
+            stays = part > -np.inf
+            self.tuples_.append(distinct[stays])
+            self._factors.append(np.exp(part[stays] / 2))
         missing = size - sum(map(len, self.tuples_))
         blank = np.zeros((missing, self.tuples_[-1].shape[1]), np.intp)
         self.tuples_[-1] = np.concatenate([self.tuples_[-1], blank])
@@ -232,22 +233,38 @@ class AdaptiveSketchFeatures(TaylorFeatures):
     @property
     def scratch_width(self) -> int:
         """Intermediate numbers a row."""
-        return 3 * self.n_columns
+        return 3 * self.n_columns + len(self._used())
+
+    def _used(self) -> npt.NDArray[np.intp]:
+        """Return the columns that are in some tuple."""
+        return np.unique(np.concatenate([tuples.ravel() for tuples in self.tuples_]))
 
     def _unit_features(self, dtype: npt.DTypeLike) -> Callable[[Any, Array], None]:
-        parts = [
-            (tuples, factors.astype(dtype))
-            for tuples, factors in zip(self.tuples_, self._factors, strict=True)
+        used = self._used()
+        # A factor of a high degree may be beyond the numbers of a type: each column has its root.
+        roots = np.concatenate(
+            [
+                factors ** (1 / max(tuples.shape[1], 1))
+                for tuples, factors in zip(self.tuples_, self._factors, strict=True)
+            ]
+        ).astype(dtype)
+        # The tuples with a first, a second, … column: all but the features before them.
+        n_columns = np.repeat(self.series_.degrees, self._counts)
+        longer = [
+            (
+                int(np.searchsorted(n_columns, k, side="right")),
+                np.searchsorted(
+                    used, np.concatenate([t[:, k] for t in self.tuples_ if k < t.shape[1]])
+                ),
+            )
+            for k in range(int(self.series_.degrees.max()))
         ]
 
         def fill(rows: Any, out: Array) -> None:
-            start = 0
-            for tuples, factors in parts:
-                target = out[:, start : start + len(tuples)]
-                target[:] = factors
-                for columns in tuples.T:
-                    target *= _columns(rows, columns)
-                start += len(tuples)
+            values = _columns(rows, used)
+            out[:] = np.where(n_columns == 0, roots, 1)
+            for start, places in longer:
+                out[:, start:] *= values[:, places] * roots[start:]
 
         return fill
 
@@ -268,3 +285,11 @@ class AdaptiveSketchFeatures(TaylorFeatures):
 def _columns(rows: Any, columns: npt.NDArray[np.intp]) -> Array:
     """Return columns of rows, dense: [b, n]."""
     return np.asarray(rows[:, columns].toarray() if is_sparse(rows) else rows[:, columns])
+
+
+def _log_drawn(log_p: FloatArray, n_draws: int) -> FloatArray:
+    """Return log(1 - (1 - p)ⁿ), where p may be below all numbers: it is np, if that is small."""
+    p = np.exp(np.minimum(log_p, 0.0))
+    with np.errstate(divide="ignore"):  # a tuple that is the only one, or too rare
+        exact = np.log(-np.expm1(n_draws * np.log1p(-p)))
+    return np.where(n_draws * p < 1e-12, math.log(n_draws) + log_p, exact)

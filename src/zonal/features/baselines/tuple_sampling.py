@@ -13,6 +13,10 @@ prefix, the sum over all ways to go on is
 for which a sketch of the power of degree q - 1 takes the place of the power. One product of Xᵀ
 with a few vectors so gives the sums of all columns. Where rows are sparse, only those count in
 which the prefix is not zero.
+
+A long prefix singles out a row, and the probabilities of the next column hardly change any more:
+then several columns are drawn with the same ones. Whatever was used is what is told, so that
+estimates over it are unbiased.
 """
 
 from typing import Any
@@ -29,6 +33,12 @@ __all__ = ["TupleSampler"]
 
 # Share of plain squared norms in every step, which bounds what an unlikely tuple weighs.
 MIX = 0.2
+# Probabilities that moved by less, in total variation, serve for twice as many columns.
+STEADY = 0.05
+# Rows that weigh less than this share of the heaviest have no say but in plain squared norms.
+LIGHT = 1e-6
+# From this share of entries that are not zero, sparse rows are quicker as dense ones.
+DENSE = 0.1
 
 Tuples = npt.NDArray[np.intp]
 
@@ -48,6 +58,8 @@ class TupleSampler:
     """
 
     def __init__(self, rows: Any, max_degree: int, width: int, rng: np.random.Generator) -> None:
+        if is_sparse(rows) and rows.nnz >= DENSE * rows.shape[0] * rows.shape[1]:
+            rows = rows.toarray()
         self._rows = rows
         self._columns: Any = rows.tocsc() if is_sparse(rows) else np.asfortranarray(rows)
         tree = plan_tree(
@@ -84,38 +96,60 @@ class TupleSampler:
         log_p: FloatArray,
         which: npt.NDArray[np.intp],
         level: int,
+        step: int = 0,
+        before: tuple[npt.NDArray[np.intp], FloatArray] | None = None,
     ) -> None:
-        """Draw the next column of some tuples that agree so far, and go on with each.
+        """Draw the next columns of some tuples that agree so far, and go on with each.
 
-        H holds the prefix, at the rows where it is not zero.
+        H holds the prefix, at the rows where it is not zero; `before` are the probabilities that
+        its last columns, `step` in number, were drawn with.
         """
         degree = tuples.shape[1]
         if level == degree:
             return
         columns, p = self._next(H, rows, degree - level - 1)
-        places = self._rng.choice(len(p), len(which), p=p)
-        drawn = tuples[which, level] = columns[places]
-        log_p[which] += np.log(p[places])
-        for column in np.unique(drawn):
-            inside, values = self._column(rows, int(column))
+        step = min(2 * step if _steady(before, (columns, p)) else 1, degree - level)
+        places = self._rng.choice(len(p), (len(which), step), p=p)
+        drawn = tuples[which, level : level + step] = columns[places]
+        log_p[which] += np.log(p[places]).sum(axis=1)
+        for block in np.unique(drawn, axis=0):
+            inside, product = self._prefix(H, rows, block)
             self._descend(
-                H[inside] * values[:, None],
-                rows[inside],
+                product,
+                inside,
                 tuples,
                 log_p,
-                which[drawn == column],
-                level + 1,
+                which[(drawn == block).all(axis=1)],
+                level + step,
+                step,
+                (columns, p),
             )
+
+    def _prefix(
+        self, H: FloatArray, rows: npt.NDArray[np.intp], block: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Return the rows where some more columns are not zero, and H times these there.
+
+        It is scaled, for only ratios count, and powers of high degrees would underflow.
+        """
+        for column in block.tolist():
+            inside, values = self._column(rows, column)
+            rows, H = rows[inside], H[inside] * values[:, None]
+        largest = np.abs(H).max(initial=0.0)
+        return rows, H / largest if largest > 0 else H
 
     def _next(
         self, H: FloatArray, rows: npt.NDArray[np.intp], left: int
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
         """Return columns, and the probability of each to be the next, with so many to follow."""
         columns, inside = self._inside(rows)
-        power = self._powers[left][rows]
-        products = (H[:, :, None] * power[:, None, :]).reshape(len(H), H.shape[1] * power.shape[1])
-        sums = np.square(np.asarray(inside.T @ products)).sum(axis=1)
-        plain = np.asarray((inside * inside).T @ np.square(H).sum(axis=1)).ravel()
+        weights = np.square(H).sum(axis=1)
+        plain = np.asarray((inside * inside).T @ weights).ravel()
+        heavy = np.flatnonzero(weights > LIGHT * weights.max(initial=0.0))
+        power = self._powers[left][rows[heavy]]
+        shape = len(heavy), H.shape[1] * power.shape[1]
+        products = (H[heavy, :, None] * power[:, None, :]).reshape(shape)
+        sums = np.square(np.asarray(inside[heavy].T @ products)).sum(axis=1)
         if not (sums.sum() > 0 and plain.sum() > 0):  # the prefix is zero everywhere
             n_columns = self._rows.shape[1]
             return np.arange(n_columns), np.full(n_columns, 1 / n_columns)
@@ -141,3 +175,13 @@ class TupleSampler:
         places[places == len(rows)] = 0
         found = rows[places] == numbers if len(rows) else np.zeros(len(numbers), bool)
         return places[found], self._columns.data[first:last][found]
+
+
+def _steady(
+    before: tuple[npt.NDArray[np.intp], FloatArray] | None,
+    now: tuple[npt.NDArray[np.intp], FloatArray],
+) -> bool:
+    """Tell whether the probabilities of columns are nearly what they were."""
+    if before is None or not np.array_equal(before[0], now[0]):
+        return False
+    return bool(np.abs(before[1] - now[1]).sum() < 2 * STEADY)

@@ -93,6 +93,11 @@ class Stretcher(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             rows[:, j] = stretch(rows[:, j])
         return np.asarray(rows)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
     def slopes(self, X: Any) -> FloatArray:
         """Return the derivatives of the columns of `transform`: [n, d], for the chain rule."""
         rows = np.asarray(X, dtype=np.float64)
