@@ -34,9 +34,16 @@ ROUNDS = (
     (5_000, BASE_ROWS, 24, 8, 1),
 )
 BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))
-# With more length scales than this, as encoded tables have, neighbours are found anew more often:
-# with half as many, the error on one split of bikeshare (26 columns) was a tenth larger.
-FEW_SCALES, MORE_SEARCHES = 9, 2
+# With more length scales than this, as encoded tables have, more rows are judged, in more iterations
+# and with neighbours found anew more often: with half as many, which rows there are decided where a
+# climb ended, and errors of diamonds and bikeshare (26 columns) differed by 5 %.
+FEW_SCALES = 9
+ROUNDS_OF_MANY = (
+    ROUNDS[0],
+    (3_000, 16_000, 12, 20, 3),
+    (3_000, BASE_ROWS, 16, 16, 2),
+    *ROUNDS[3:],
+)
 _FAMILIES = {
     0.5: Correlation(EXPONENTIAL),
     1.5: Correlation(MATERN_32),
@@ -201,7 +208,12 @@ class _Climber:
     @cached_property
     def parts(self) -> list[Sample]:
         """The sample of each round."""
-        return [self.sample.thin(n_rows, n_base) for n_rows, n_base, *_ in ROUNDS]
+        return [self.sample.thin(n_rows, n_base) for n_rows, n_base, *_ in self.rounds]
+
+    @property
+    def rounds(self) -> tuple[tuple[int, int, int, int, int], ...]:
+        """The rounds for as many length scales."""
+        return ROUNDS if len(self.free) - 2 <= FEW_SCALES else ROUNDS_OF_MANY
 
     def climb_all(
         self, number: int, candidates: list[Candidate], deadline: Deadline
@@ -214,10 +226,8 @@ class _Climber:
 
     def climb(self, number: int, candidate: Candidate) -> Candidate:
         """A candidate after a round."""
-        _, _, m, n_iterations, n_searches = ROUNDS[number]
+        _, _, m, n_iterations, n_searches = self.rounds[number]
         part = self.parts[number]
-        if len(candidate.parameters.log_scales) > FEW_SCALES and number == GO_ON:
-            n_searches += MORE_SEARCHES
         best, value = maximize(
             part,
             candidate.correlation,
@@ -290,7 +300,9 @@ class _Search:
         """The best of the last two of some candidates, if they are close, after more climbing."""
         if not self.has_signal:
             return candidates[-1]
-        least = candidates[-1].value - TIE * min(ROUNDS[COMPARE][0], len(self.climber.sample))
+        least = candidates[-1].value - TIE * min(
+            self.climber.rounds[COMPARE][0], len(self.climber.sample)
+        )
         close = [one for one in candidates[-2:-1] if one.value > least]
         return max(
             (self.climber.climb(POLISH, candidate) for candidate in [*close, candidates[-1]]),

@@ -364,7 +364,7 @@ class _Chooser:
         # A rotation leaves no single columns.
         single = local.metric is None or isinstance(local.metric, Stretcher)
         if single and len(self.search.plain_scales.columns) >= MANY_COLUMNS:
-            long.insert(0, replace(long[0], map="additive"))
+            long = [replace(long[0], map="additive"), long[0]]
 
         def tried(candidate: Candidate) -> _Contender:
             map_ = self.search.fitted_in(candidate, LONG_COLUMNS, local.metric)
