@@ -9,6 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 import zonal
+from tests.properties.cases import Rows
 from zonal.calibration.local_variance import local_variance
 from zonal.evaluation import coverage
 from zonal.features.space import FeatureSpace
@@ -337,3 +338,17 @@ def test_sets_of_the_classifier(local):
     np.testing.assert_array_equal(named, model.predict(rows[2000:]))
     right = int((named == labels[2000:]).sum())
     assert right > binom.ppf(1e-6, 4000, 0.6)
+
+
+def test_single_precision_where_the_rows_are_fitted_exactly():
+    """Nothing is left of the squares but rounding, which deviations are not smaller than."""
+    rows = Rows(12, 4, "whole", 0, False, False, "float32", "F", 32)
+    features = zonal.PolySketchFeatures(zonal.Polynomial(4, 0.25), 42, random_state=32)
+    model = zonal.KernelRidge(features, 0.001, local=None, target=None, random_state=42)
+    model.fit(rows.make(), rows.target())
+    least = np.sqrt(np.finfo(np.float32).eps) * rows.target().std()
+    assert model._observations(rows.make())[1].min() > 0.5 * least
+    lower, upper = model.predict_interval(rows.make(n=30, seed=1))
+    assert lower.dtype == np.float32
+    assert np.isfinite([lower, upper]).all()
+    assert (lower < upper).any()

@@ -34,9 +34,9 @@ ROUNDS = (
     (5_000, BASE_ROWS, 24, 8, 1),
 )
 BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))
-# With more length scales than this, as encoded tables have, more rows are judged, in more iterations
-# and with neighbours found anew more often: with half as many, which rows there are decided where a
-# climb ended, and errors of diamonds and bikeshare (26 columns) differed by 5 %.
+# With more length scales than this, as encoded tables have, more rows are judged, in more
+# iterations and with neighbours found anew more often. With half as many it was left to chance
+# where a climb ended, and errors of diamonds and bikeshare (26 columns) differed by 5 %.
 FEW_SCALES = 9
 ROUNDS_OF_MANY = (
     ROUNDS[0],

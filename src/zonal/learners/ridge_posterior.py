@@ -85,7 +85,11 @@ class RidgePosterior:
         eigen = Eigen.of(gram, moments.precision)
         shrink = eigen.shrink(solution.alpha)
         coef = solution.coef
-        residual = np.diag(products)[width:] - np.sum(coef * (2 * cross - gram @ coef), axis=0)
+        squares = np.diag(products)[width:]
+        residual = squares - np.sum(coef * (2 * cross - gram @ coef), axis=0)
+        # What is left of a difference of sums is known to their precision only. Less, or nothing,
+        # would make deviations so small that scores relative to them are beyond all numbers.
+        residual = np.maximum(residual, moments.precision * squares)
         known = float(np.sum(eigen.values * shrink))
         freedom = max(moments.weight - fit_intercept - known, 1.0)
         return cls(
@@ -93,7 +97,7 @@ class RidgePosterior:
             eigen.vectors * np.sqrt(shrink),
             middle[:width],
             1 / moments.weight if fit_intercept else 0.0,
-            np.maximum(residual, 0.0) / freedom,
+            residual / freedom,
             np.square(coef).sum(axis=0) / max(known, 1.0),
             missing,
         )
