@@ -11,6 +11,7 @@ from zonal.kriging import weights
 from zonal.kriging.correlation import of_kernel
 from zonal.kriging.evidence import evaluate, gradient, maximize
 from zonal.kriging.locations import locate
+from zonal.kriging.marginal import _inverse_root
 from zonal.kriging.sample import Parameters, Sample
 
 RNG = np.random.default_rng(0)
@@ -139,3 +140,20 @@ def test_maximize_climbs_to_a_point_without_slope():
     fixed, _ = maximize(sample, correlation, PARAMETERS, held, 20, 100)
     assert fixed.log_noise == PARAMETERS.log_noise
     assert fixed.log_ratio == PARAMETERS.log_ratio
+
+
+def test_features_that_hide_the_ridge_in_rounding():
+    """Sums of products in float32 have negative eigenvalues far beyond the ridge."""
+    rng = np.random.default_rng(0)
+    Z = (1e4 * rng.standard_normal((40, 5)) @ rng.standard_normal((5, 12))).astype(np.float32)
+    gram = (Z.T @ Z).astype(np.float64)
+    gram = (gram + gram.T) / 2
+    values, vectors = np.linalg.eigh(gram + np.eye(12))
+    assert values.min() < -1
+    root, log_determinant = _inverse_root(gram, 1.0)
+    np.testing.assert_allclose(root, np.triu(root))
+    known = np.maximum(values, -values.min())
+    np.testing.assert_allclose(
+        root @ root.T, vectors / known @ vectors.T, atol=1e-9 / -values.min()
+    )
+    np.testing.assert_allclose(log_determinant, np.log(known).sum())

@@ -22,7 +22,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cholesky
+from scipy.linalg import cholesky, qr
 from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dtrtri
 
@@ -167,7 +167,9 @@ def marginal(
     cross = gram[z, y] - np.outer(gram[z, 0], mean)
     coef = root @ (root.T @ cross)
     centred = np.diag(gram)[y] - mean * (2 * gram[0, y] - gram[0, 0] * mean)
-    squares = np.maximum(centred - (cross * coef).sum(axis=0), 0.0) + observed.squares()
+    # Of a difference of sums of squares no less than rounding is known.
+    rounding = np.finfo(float).eps * np.diag(gram)[y]
+    squares = np.maximum(centred - (cross * coef).sum(axis=0), rounding) + observed.squares()
     # Constant targets have no scale: anything small keeps the logarithm finite.
     scale = np.maximum(squares / observed.total, SMALLEST)
     value = observed.total * (np.log(2 * math.pi * scale) + 1).sum()
@@ -189,8 +191,12 @@ def _inverse_root(gram: FloatArray, ratio: float) -> tuple[FloatArray, float]:
     system.flat[:: len(system) + 1] += 1.0
     try:
         upper = cholesky(system, check_finite=False)
-    except np.linalg.LinAlgError:  # features so large that rounding of their sums hides the one
-        system.flat[:: len(system) + 1] += len(system) * np.finfo(float).eps * np.trace(system)
-        upper = cholesky(system, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        # Features so large that rounding of their sums hides the one, which no eigenvalue is below.
+        # The most negative shows how large rounding is.
+        values, vectors = np.linalg.eigh(system)
+        least = max(1.0, -values[0], len(values) * np.finfo(float).eps * values[-1])
+        upper = qr(np.sqrt(np.maximum(values, least))[:, None] * vectors.T, mode="r")[0]
+        upper *= np.where(np.diag(upper) < 0, -1.0, 1.0)[:, None]
     inverse, _ = dtrtri(upper)
     return math.sqrt(ratio) * inverse, 2 * float(np.log(np.diag(upper)).sum())
