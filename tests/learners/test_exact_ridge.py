@@ -192,6 +192,18 @@ def test_saved_and_loaded(tmp_path):
     assert again.report_ == model.report_
 
 
+def test_rows_of_any_layout_are_loaded_to_the_last_bit(tmp_path):
+    """Products of rows with gaps between their columns may round otherwise."""
+    rng = np.random.default_rng(0)
+    rows, new = rng.integers(-9, 9, (171, 72))[:, ::2] / 10, rng.integers(-9, 9, (40, 36)) / 10
+    model = zonal.ExactKernelRidge(zonal.Matern(0.8, 6.0), 1e-3)
+    model.fit(rows, np.sin(rows.sum(axis=1)))
+    assert model.X_fit_.flags.c_contiguous
+    zonal.save(model, tmp_path / "model.zonal")
+    loaded = zonal.load(tmp_path / "model.zonal")
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+
+
 @pytest.mark.parametrize("centers", [None, 300])
 def test_dask(centers):
     model = zonal.ExactKernelRidge(KERNEL, 0.1, centers=centers, random_state=0)

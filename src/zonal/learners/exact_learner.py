@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, FloatArray
-from .._validation import check_count, valid_rows
+from .._validation import check_count, is_sparse, valid_rows
 from ..features.baselines.landmarks import distinct_rows
 from ..kernels import Kernel, as_kernel
 from ..moments.folds import make_splits
@@ -85,7 +85,9 @@ class ExactLearner(Learner):
                 raise ValueError("X has 0 rows; at least one is needed.")
             block = held if isinstance(source, ArraySource) else self._checked(held, first=False)
             Y = np.asarray(block.y, np.float64).reshape(len(block), -1)
-            block = Block(block.X, Y, block.weight)
+            # In the order of a file, so that a model that was loaded rounds as this one does.
+            X = block.X if is_sparse(block.X) else np.ascontiguousarray(block.X)
+            block = Block(X, Y, block.weight)
             alphas = self._find_alphas(block)
         if self.centers is None:
             found = self._on_rows(
