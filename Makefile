@@ -32,7 +32,8 @@ chromium:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 		echo "Chromium is not here and cannot be installed: the tests of reports in it are skipped."
 
-test: $(READY) chromium  ## Run the linters, the type checker, all tests and the doctests
+test:  ## Run the linters, the type checker, all tests and the doctests
+	@$(MAKE) --no-print-directory --jobs 2 $(READY) chromium
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compiled
 	$(TEST_ENV) $(BIN)/python -m pytest -n auto --dist worksteal
 
