@@ -290,9 +290,11 @@ class _Search:
         begun = [Candidate(middle, start) for start in self.starts]
         if len(begun) > 1:
             begun = self.climber.climb_all(BEGIN, begun, deadline)
-        best = self.climber.climb(GO_ON, max(begun, key=_value))
-        if settled is not None and settled(self.found(best)):
-            return [best]
+        best = max(begun, key=_value)
+        for climbed in (False, True):
+            best = self.climber.climb(GO_ON, best) if climbed else best
+            if settled is not None and settled(self.found(best)):
+                return [best]
         starts = [replace(best, correlation=correlation) for correlation in self.correlations]
         return sorted(self.climber.climb_all(COMPARE, starts, deadline), key=_value)
 

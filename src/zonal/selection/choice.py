@@ -268,11 +268,14 @@ class _Chooser:
     def _finds_noise(self, alone: Trial, first: list[tuple[Candidate, float]]) -> bool:
         """Tell whether a local part finds little but noise, and narrow features do better."""
         found = alone.found
-        loud = LOUD_TABLE if self.scaled else LOUD
-        if self.local.required or found is None or found.noise < loud:
+        if self.local.required or found is None or found.noise < self._loud():
             return False
         clearly = CLEARLY if self.scaled else 1.0
         return self._of_mean(alone) > clearly * self.search.of_mean(first[0][1], 2)
+
+    def _loud(self) -> float:
+        """Return the noise with which there is little for neighbours to tell."""
+        return LOUD_TABLE if self.scaled else LOUD
 
     def _alone(
         self,
@@ -287,7 +290,8 @@ class _Chooser:
         hopeless = None
         if first is not None and not self.gaps:
             hopeless = partial(self._finds_noise, first=first)
-        trial = trials.alone(self.local.kernel, self.local.noise, self.gaps, like, hopeless)
+        given = self.local.kernel, self.local.noise
+        trial = trials.alone(*given, self.gaps, like, hopeless, self._loud())
         found = _Contender(trial, metric)
         self._record(found)
         return found

@@ -177,6 +177,7 @@ class Trials:
         gaps: bool = False,
         like: Found | None = None,
         hopeless: Callable[[Trial], bool] | None = None,
+        loud: float = 0.0,
     ) -> Trial:
         """Try the local part alone.
 
@@ -184,7 +185,7 @@ class Trials:
         predictions into gaps, parameters that belong to fewer rows, and so to longer distances,
         compete too, and are taken where they are better beyond chance. What was found for the same
         rows in other columns, `like`, saves most of the search, and so does a first result that is
-        `hopeless`.
+        `hopeless`, which only one with that much noise can be.
         """
         start = time.perf_counter()
         locations = self.locations(0)
@@ -198,9 +199,9 @@ class Trials:
         else:
 
             def settled(found: Found) -> bool:
-                return hopeless is not None and hopeless(
-                    self._trial(self.losses(found), 0.0, found)
-                )
+                if hopeless is None or found.noise < loud:
+                    return False
+                return hopeless(self._trial(self.losses(found), 0.0, found))
 
             candidates = find_candidates(locations, noise, deadline=self.deadline, settled=settled)
         best = self._best(candidates)
