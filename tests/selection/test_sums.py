@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import zonal
-from zonal.selection.candidates import SUMS, Columns
+from zonal.selection.sums import SUMS, Columns
 
 
 def waves(X):

@@ -27,7 +27,8 @@ from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES, KeptRows
 from ..rows.reservoir import Reservoir
 from ..rows.survey import Survey
-from ..selection.choice import LocalOptions, select_model
+from ..selection.choice import select_model
+from ..selection.model import LocalOptions
 from ..selection.search import MIN_ROWS
 from ..selection.trials import FIT_NEIGHBORS, Split
 from .feature_calibration import Folded, left_out_predictions

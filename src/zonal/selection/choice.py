@@ -7,7 +7,7 @@ A candidate with more parts replaces a simpler one only if it is better beyond c
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +18,19 @@ from sklearn.utils import _safe_indexing
 from .._deadline import Deadline
 from .._typing import FloatArray
 from ..features.columns.stretcher import Stretcher
-from ..kernels import Kernel
 from ..kriging.search import Found
 from ..kriging.units import column_groups
 from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import Candidate, scout_for
+from .model import LocalOptions, Model
 from .pilot import Pilot
 from .records import left_out, record
 from .search import Search
 from .structure import prepare
 from .trials import Split, Trial, Trials, preferred
 
-__all__ = ["LocalOptions", "Model", "select_model"]
+__all__ = ["select_model"]
 
 # Rows that candidates are judged on.
 MAX_QUERIES = 3_000
@@ -67,52 +67,6 @@ MANY_COLUMNS = 3
 FEW_COLUMNS, MANY_NEIGHBORS = 6, 96
 # Neighbours for predictions into gaps, and how many of them are far.
 GAP_NEIGHBORS, FAR_NEIGHBORS = 64, 32
-
-
-class LocalOptions(NamedTuple):
-    """What is given of the local part.
-
-    Attributes
-    ----------
-    kernel : Kernel or None
-        None: by evidence.
-    noise : float or None
-        None: by evidence.
-    n_neighbors : int
-    required : bool
-        Whether the model must have a local part.
-    """
-
-    kernel: Kernel | None = None
-    noise: float | None = None
-    n_neighbors: int = 32
-    required: bool = False
-
-
-class Model(NamedTuple):
-    """What was chosen.
-
-    Attributes
-    ----------
-    features : Pipeline or None
-        Fitted: columns on a common scale, the learned metric if it was chosen, the feature map.
-        None: a constant.
-    columns : Pipeline or None
-        The steps before the feature map, whose rows the local part sees; None: rows as they are.
-    local : Found or None
-        The parameters of the local part.
-    n_neighbors, n_far : int
-        Neighbours in predictions, and how many of them are far.
-    records : list of dict
-        What was tried, in this order.
-    """
-
-    features: Pipeline | None
-    columns: Pipeline | None
-    local: Found | None
-    n_neighbors: int
-    n_far: int
-    records: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)

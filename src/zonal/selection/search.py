@@ -21,20 +21,11 @@ from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
 from ..rows.progress import phase
 from ..rows.threads import ordered_map
-from .candidates import (
-    COMPOSITE,
-    FAMILIES,
-    SUMS,
-    WIDTHS,
-    Candidate,
-    Columns,
-    Scales,
-    maps_for,
-    scout_for,
-)
+from .candidates import COMPOSITE, FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
 from .pilot import Pilot
 from .records import left_out, record
 from .structure import prepare
+from .sums import SUMS, Columns
 
 __all__ = ["MIN_ROWS", "Search", "select_features"]
 
