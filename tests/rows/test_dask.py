@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from distributed.comm import CommClosedError
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
@@ -254,3 +255,25 @@ def test_directions_are_drawn_again_and_not_shipped(directions):
     received = Shipped.__reduce__(Shipped(model))
     again = received[0](*received[1]).value
     np.testing.assert_array_equal(again.features_.transform(X), model.features_.transform(X))
+
+
+@pytest.mark.parametrize("asked", ["nthreads", "who_has"])
+def test_a_scheduler_that_is_lost_between_two_questions(monkeypatch, asked):
+    class Lost:
+        def nthreads(self):
+            return self._answer("nthreads", {})
+
+        def who_has(self):
+            return self._answer("who_has", {})
+
+        def _answer(self, question, answer):
+            if question == asked:
+                raise CommClosedError("ConnectionPool closing.")
+            return answer
+
+    monkeypatch.setattr("zonal.rows.dask.active_client", Lost)
+    X = da.from_array(np.arange(60.0).reshape(20, 3), chunks=(5, 3))
+    with pytest.raises(ConnectionError, match="scheduler was lost"):
+        zonal.KernelRidge(zonal.FourierFeatures(zonal.Gaussian(1.0), 8), 1.0, local=None).fit(
+            X, X[:, 0]
+        )

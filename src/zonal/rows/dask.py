@@ -104,6 +104,7 @@ class DaskSource:
         self._count()
         return self._reduce(lambda number: (function,), merge)
 
+    @explained()  # of all of it: to ask which workers there are needs the scheduler too
     def _reduce(
         self,
         call: Callable[[int], tuple[Any, ...]],
@@ -141,10 +142,9 @@ class DaskSource:
                 join(merge, *pair) if len(pair) == 2 else pair[0]
                 for pair in (totals[i : i + 2] for i in range(0, len(totals), 2))
             ]
-        with explained():
-            if not dask.is_dask_collection(totals[0]):
-                return totals[0].result()  # of the only chain
-            return dask.compute(totals[0])[0]
+        if not dask.is_dask_collection(totals[0]):
+            return totals[0].result()  # of the only chain
+        return dask.compute(totals[0])[0]
 
     def _chains(self, client: Any) -> list[tuple[list[int], str | None]]:
         """Numbers of consecutive blocks for each thread, and the worker that it belongs to."""

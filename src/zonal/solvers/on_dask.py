@@ -42,7 +42,8 @@ class DaskProduct:
         import dask
 
         product = KernelProduct(kernel, rows, dtype=dtype)
-        self._held = dask.delayed(product, pure=False, traverse=False).persist()
+        with explained():
+            self._held = dask.delayed(product, pure=False, traverse=False).persist()
         self._n_shares = SHARES * n_threads
 
     def __matmul__(self, vectors: FloatArray) -> FloatArray:
