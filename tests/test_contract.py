@@ -69,6 +69,8 @@ SIGNATURES = {
     "GaussianProcess": "(features='auto', noise='evidence', *, local='auto', budget=1024, "
     "metric=True, time_limit=None, random_state=None, verbose=False)",
     "KernelRidge.predict": "(self, X, return_std=False)",
+    "DistanceMatchedKFold": "(queries, n_splits=5, *, random_state=0)",
+    "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', random_state=None, "
     "verbose=False)",
     "KernelRidge.predict_interval": "(self, X, coverage=0.9)",

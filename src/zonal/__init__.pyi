@@ -15,7 +15,7 @@ from . import (
     theory,
 )
 from ._version import __version__ as __version__
-from .evaluation import BlockKFold
+from .evaluation import BlockKFold, DistanceMatchedKFold, ForwardKFold
 from .features import (
     AdaptiveSketchFeatures,
     FastFoodFeatures,
@@ -73,10 +73,12 @@ __all__ = [
     "ArcCosine",
     "BlockKFold",
     "Checkpoint",
+    "DistanceMatchedKFold",
     "DotProduct",
     "ExactKernelRidge",
     "Exponential",
     "FastFoodFeatures",
+    "ForwardKFold",
     "FourierFeatures",
     "Gaussian",
     "GaussianProcess",

@@ -6,7 +6,8 @@ over the rows once. The command line judges its models with it.
 - `split`: which rows are for the test, decided by row number;
 - `errors`: sums over rows from which mean squared error, R², accuracy and others follow;
 - `judge`: one pass over rows with a fitted model;
-- `blocks`, `held_out`: folds of blocks in space and time, and the errors on them;
+- `blocks`, `forward`, `matched`: folds of blocks in space and time, of the end of a series, and at
+  the distances of what will be asked; `held_out`: the errors on groups of rows;
 - scores of intervals and distributions: `crps`, `interval_score`, `coverage`, `pit_histogram`;
 - `approximation`: how close features come to their kernel.
 
@@ -35,16 +36,20 @@ from ..calibration.scores import (
 from .approximation import approximation_curve, relative_error
 from .blocks import BlockKFold
 from .errors import ClassErrors, Errors
+from .forward import ForwardKFold
 from .held_out import errors_by_group
 from .interval_errors import IntervalErrors
 from .judge import Findings, judge
+from .matched import DistanceMatchedKFold
 from .split import Split
 
 __all__ = [
     "BlockKFold",
     "ClassErrors",
+    "DistanceMatchedKFold",
     "Errors",
     "Findings",
+    "ForwardKFold",
     "IntervalErrors",
     "Split",
     "approximation_curve",
