@@ -110,7 +110,7 @@ class DistanceMatchedKFold(BaseCrossValidator):
             )
         rng = check_random_state(self.random_state)
         few = _some(len(queries), rng)
-        wanted = cKDTree(rows).query(queries[few])[0]
+        wanted = np.asarray(cKDTree(rows).query(queries[few])[0])
         kept = _some(len(rows), rng)
         best, folds = np.inf, np.empty(0, np.intp)
         for n_clusters in _numbers(n_splits, len(kept)):
