@@ -1,19 +1,22 @@
-"""Names for files that are written beside their place and moved there when they are whole."""
+"""Files that are written beside their place and moved there when they are whole."""
 
 import os
 import platform
 import re
 import secrets
+import stat
 import zlib
 from pathlib import Path
 
-__all__ = ["beside"]
+__all__ = ["beside", "move", "permissions"]
 
 HIDDEN = re.compile(r"\.zonal-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}-(.*)", re.DOTALL)
 
 
 def beside(path: Path) -> Path:
     """Return a hidden name in the folder of a file, with the same ending.
+
+    A symbolic link is followed: the name is in the folder of the file that it points to.
 
     Whoever writes there removes the file if something goes wrong; a process that is killed
     outright cannot. So the name says whose it is, and the files for this place that such processes
@@ -28,12 +31,32 @@ def beside(path: Path) -> Path:
     -------
     Path
     """
+    path = path.resolve()
     host = zlib.crc32(platform.node().encode())
     for found in path.parent.glob(".zonal-*"):
         match = HIDDEN.fullmatch(found.name)
         if match and match[3] == path.name and int(match[1], 16) == host and _ended(int(match[2])):
             found.unlink(missing_ok=True)
     return path.with_name(f".zonal-{host:08x}-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
+
+
+def move(hidden: Path, path: Path) -> None:
+    """Move a file that is whole to its place, through symbolic links.
+
+    A file that is there gives its permissions to the one that replaces it.
+    """
+    mode = permissions(path)
+    if mode is not None:
+        hidden.chmod(mode)
+    os.replace(hidden, path.resolve())
+
+
+def permissions(path: Path) -> int | None:
+    """Return the permissions of a file, or None if there is none yet."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return None
 
 
 def _ended(process: int) -> bool:

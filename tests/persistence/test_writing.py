@@ -1,6 +1,7 @@
 """Files are written whole or not at all."""
 
 import os
+import stat
 import subprocess
 import sys
 
@@ -64,10 +65,48 @@ def test_permissions_are_those_of_any_file(path):
     assert path.stat().st_mode == other.stat().st_mode
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_a_file_that_is_replaced_keeps_its_permissions(mode, path):
+    zonal.save(zonal.Gaussian(1.0), path)
+    path.chmod(mode)
+    zonal.save(zonal.Gaussian(2.0), path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert zonal.load(path).bandwidth == 2.0
+
+
+def test_nobody_reads_a_private_file_while_it_is_written(path, monkeypatch):
+    zonal.save(zonal.Gaussian(1.0), path)
+    path.chmod(0o600)
+    modes = []
+
+    def look(number):
+        modes.append(stat.S_IMODE(os.fstat(number).st_mode))
+
+    monkeypatch.setattr(os, "fsync", look)
+    zonal.save(zonal.Gaussian(2.0), path)
+    assert modes == [0o600]
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["to a file", "to nothing yet"])
+def test_symbolic_links_are_followed(there, path, tmp_path):
+    target = tmp_path / "elsewhere" / "version-2.zonal"
+    target.parent.mkdir()
+    path.symlink_to(os.path.join("..", "elsewhere", target.name))
+    if there:
+        zonal.save(zonal.Gaussian(1.0), target)
+        target.chmod(0o640)
+    zonal.save(zonal.Gaussian(2.0), path)
+    assert path.is_symlink()
+    assert zonal.load(target).bandwidth == 2.0
+    assert not there or stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert os.listdir(path.parent) == [path.name]
+    assert os.listdir(target.parent) == [target.name]
+
+
 def test_folders(path):
     with pytest.raises(FileNotFoundError, match=r"model\.zonal cannot be written: .*no folder"):
         zonal.save(zonal.Gaussian(), path.parent / "missing" / "model.zonal")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError, match=r"models cannot be .*models/model\.zonal\.$"):
         zonal.save(zonal.Gaussian(), path.parent)
     assert os.listdir(path.parent) == []
     assert os.listdir(path.parent.parent) == [path.parent.name]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .._files import beside
+from .._files import beside, move
 from .errors import CommandError
 
 __all__ = ["outputs"]
@@ -28,7 +28,7 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
     Yields
     ------
     list of path
-        Hidden files beside those of `paths`, with the same endings. One that is never written to
+        Hidden files beside those of `paths` (symbolic links are followed), with the same endings. One that is never written to
         makes no output, such as the one for None.
     """
     wanted = [path for path in paths if path is not None]
@@ -42,7 +42,7 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
         yield places
         for final, hidden in zip(paths, places, strict=True):
             if final is not None and hidden.exists():
-                os.replace(hidden, final)
+                move(hidden, final)
     finally:
         for final, hidden in zip(paths, places, strict=True):
             if final is not None:
@@ -50,11 +50,12 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
 
 
 def _check(path: Path, force: bool) -> None:
-    if not path.parent.is_dir():
-        raise CommandError(f"{path} cannot be written: there is no folder {path.parent}.")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise CommandError(f"{path} cannot be written: there is no folder {folder}.")
     if path.is_dir():
         raise CommandError(f"{path} cannot be written: it is a folder.")
     if path.exists() and not force:
         raise CommandError(f"{path} exists: give another name, or --force to replace it.")
-    if not os.access(path.parent, os.W_OK):
-        raise CommandError(f"{path} cannot be written: you may not write to {path.parent}.")
+    if not os.access(folder, os.W_OK):
+        raise CommandError(f"{path} cannot be written: you may not write to {folder}.")

@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from .._files import beside
+from .._files import beside, move, permissions
 
 __all__ = ["MAX_BYTES", "check_parts", "check_seal", "check_sizes", "seal", "write"]
 
@@ -90,17 +90,29 @@ def _check_array(part: IO[bytes], info: zipfile.ZipInfo) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
-    # Not by tempfile, whose files only their owner may read: the umask decides, as for any file.
+    """Write a file whole or not at all, where a symbolic link points to.
+
+    A file that is replaced keeps its permissions; for a new one the umask decides, as for any.
+    """
+    target = path.resolve()
+    if target.is_dir():
+        raise IsADirectoryError(
+            f"{path} cannot be written: it is a folder. Give the name of a file in it, such as "
+            f"{path / 'model.zonal'}."
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {target.parent}.")
     hidden = beside(path)
+    mode = permissions(path)
+    # Not by tempfile, whose files only their owner may read. Nor does anyone read the new file
+    # while it is written who may not read the old one.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with hidden.open("xb") as file:
+        with open(os.open(hidden, flags, 0o666 if mode is None else 0o600), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(hidden, path)
+        move(hidden, path)
     except BaseException:
         hidden.unlink(missing_ok=True)
         raise
