@@ -28,8 +28,8 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
     Yields
     ------
     list of path
-        Hidden files beside those of `paths` (symbolic links are followed), with the same endings. One that is never written to
-        makes no output, such as the one for None.
+        Hidden files beside those of `paths` (symbolic links are followed), with the same endings.
+        One that is never written to makes no output, such as the one for None.
     """
     wanted = [path for path in paths if path is not None]
     for path in wanted:
