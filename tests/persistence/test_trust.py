@@ -111,3 +111,11 @@ def test_what_could_not_be_loaded_is_not_saved(path):
     with pytest.raises(ValueError, match=r"was not saved, for it could not be .*Hidden is not a"):
         zonal.save(zonal.KernelRidge(Hidden(), 0.1).fit(X, y), path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["zonal.learners.checkpoint.Checkpoint", "zonal.load"])
+def test_what_no_model_holds_is_refused_even_if_it_is_of_zonal(name, path):
+    """Imported or not: the list is closed."""
+    module, _, kind = name.rpartition(".")
+    plant(path, call(module, kind, str(path)))
+    refuse(path, f"does not trust: {name}")

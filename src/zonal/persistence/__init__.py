@@ -2,6 +2,7 @@
 
 - `models`: `save` and `load`;
 - `archive`: the bytes of a file, its checksum and its size;
+- `types`: the closed list of types that a file may hold;
 - `functions`: a user's own Python functions, which are not saved.
 """
 

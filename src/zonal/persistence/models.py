@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
-from sklearn import model_selection
 from sklearn.base import BaseEstimator
 
 from .._signals import postponed
 from .._version import __version__
 from .archive import MAX_BYTES, check_parts, check_seal, check_sizes, seal, write
 from .functions import MissingFunction, replace, user_functions, walk
+from .types import full_name, trusted_names
 
 __all__ = ["FORMAT", "load", "save"]
 
@@ -83,9 +83,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
         header = {"format": FORMAT, "version": __version__, "functions": list(functions)}
         content = _with_header(content, header)
-        own = sorted(set(sio.get_untrusted_types(data=content)) - _trusted())
+        own = sorted(set(sio.get_untrusted_types(data=content)) - trusted_names())
         try:
-            _loaded(sio, content, {_full_name(_find_type(name)) for name in own}, sys.maxsize)
+            _loaded(sio, content, {full_name(_find_type(name)) for name in own}, sys.maxsize)
         except Exception as error:  # whatever load would meet
             raise ValueError(
                 f"{type(model).__name__} was not saved, for it could not be loaded again: {error}"
@@ -201,7 +201,7 @@ def _names(trusted: Iterable[type]) -> set[str]:
     for kind in kinds:
         if not isinstance(kind, type):
             raise TypeError(f"trusted has {kind!r}, which is not a class: pass classes themselves.")
-    return {_full_name(kind) for kind in kinds}
+    return {full_name(kind) for kind in kinds}
 
 
 def _needed_functions(path: Path, content: bytes, max_bytes: int) -> list[str]:
@@ -244,7 +244,7 @@ def _header(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 def _loaded(sio: Any, content: bytes, trusted: set[str], max_bytes: int) -> Any:
     """Return the model of an archive, or raise an error that says what is wrong with it."""
-    known = _trusted() | trusted
+    known = trusted_names() | trusted
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         check_sizes(archive, max_bytes)
     foreign = sorted(set(sio.get_untrusted_types(data=content)) - known)
@@ -268,31 +268,6 @@ def _check_sparse(name: str, matrix: Any) -> None:
         matrix.check_format(full_check=True)
     except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"it is damaged: its sparse {name} ({error}).") from error
-
-
-def _full_name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _trusted() -> set[str]:
-    """The library's own types and the splitters that `cv` takes, by their full names."""
-    own = [module for name, module in list(sys.modules.items()) if name.startswith("zonal.")]
-    # skops trusts scikit-learn's estimators of its own accord, but not its splitters.
-    found = [value for module in (*own, model_selection) for value in vars(module).values()]
-    names = {
-        _full_name(value)
-        for value in found
-        if isinstance(value, type)
-        and (
-            value.__module__.startswith("zonal.")
-            or (value.__module__.startswith("sklearn.model_selection.") and hasattr(value, "split"))
-        )
-    }
-    # Sparse rows and sketches hold arrays only, whose indices are checked after loading.
-    arrays = {_full_name(sp.csr_array), _full_name(sp.csr_matrix)}
-    # Where files of format 2 have it.
-    moved = {"zonal.persistence.MissingFunction"}
-    return names | arrays | moved | {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
 
 
 def _skops() -> Any:

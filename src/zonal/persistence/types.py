@@ -1,0 +1,118 @@
+"""The types that a model file may hold: a closed list, whatever happens to be imported.
+
+A class whose objects are part of a model stands here; nothing else of zonal is ever made from a
+file. Modules are named, not imported: `zonal.load` imports those that a file needs, after it has
+compared the names.
+"""
+
+import scipy.sparse as sp
+from sklearn import model_selection
+
+__all__ = ["OWN", "full_name", "trusted_names"]
+
+#: The classes of zonal, by their modules in it.
+OWN = {
+    "calibration.classes": "ClassCalibration",
+    "calibration.intervals": "Calibration",
+    "calibration.local_variance": "LocalVariance",
+    "calibration.quantiles": "ScoreQuantiles",
+    "calibration.ridge_variance": "RidgeVariance",
+    "evaluation.blocks": "BlockKFold",
+    "features.baselines.adaptive_sketch": "AdaptiveSketchFeatures",
+    "features.baselines.fastfood": "FastFoodFeatures",
+    "features.baselines.fourier": "FourierFeatures",
+    "features.baselines.hash_kernel": "HashKernel",
+    "features.baselines.hashing": "HashingFeatures",
+    "features.baselines.maclaurin": "MaclaurinFeatures",
+    "features.baselines.modified_fourier": "ModifiedFourierFeatures",
+    "features.baselines.neural_tangent": "NTKFeatures _Layer",
+    "features.baselines.nystroem": "NystroemFeatures",
+    "features.baselines.polysketch": "PolySketchFeatures",
+    "features.baselines.relu": "ReLUFeatures",
+    "features.baselines.sketch_tree": "SketchTree _Direct _Leaf _One _TensorSketch",
+    "features.baselines.spherical": "SphericalFeatures",
+    "features.baselines.tensor_sketch": "CountSketches TensorSketchFeatures",
+    "features.columns.learned_metric": "LearnedMetric",
+    "features.columns.sphere_encoder": "SphereEncoder",
+    "features.columns.standardizer": "Standardizer",
+    "features.columns.stretcher": "Stretcher",
+    "features.columns.table.filling": "GapRegressions",
+    "features.columns.table.monotone": "NormalScores Stretch",
+    "features.columns.table.numbers": "DatePart NumberPart PlacePart",
+    "features.columns.table.reader": "Reader",
+    "features.columns.table.words": "MeanPart SimplexPart WordLevels",
+    "features.columns.table_encoder": "TableEncoder",
+    "features.direction_groups": "DirectionGroup",
+    "features.gegenbauer": "GegenbauerFeatures",
+    "features.harmonic": "HarmonicFeatures",
+    "features.harmonic_form": "HarmonicForm",
+    "features.product": "ProductFeatures",
+    "features.sum": "SumFeatures",
+    "grid.plane": "PlaneDecoder",
+    "kernels.arc_cosine": "ArcCosine",
+    "kernels.base": "GeneralizedZonalKernel Product Scaled Sum",
+    "kernels.dot_product": "DotProduct Exponential Polynomial",
+    "kernels.expansion.modes": "ModeFunctions OptimalRadial",
+    "kernels.expansion.taylor": "TaylorSeries",
+    "kernels.gaussian": "Gaussian",
+    "kernels.matern": "Laplacian Matern",
+    "kernels.ntk": "NTK",
+    "kernels.radial": "PowerRadial StackedRadial TaylorRadial",
+    "kernels.rational_quadratic": "RationalQuadratic",
+    "kernels.rotation_invariant": "RotationInvariant",
+    "kernels.zonal": "Zonal",
+    "kriging.joint": "Joint",
+    "kriging.marginal": "Marginal",
+    "kriging.process": "LocalProcess",
+    "kriging.search": "Found",
+    "learners.cca": "KernelCCA _Directions",
+    "learners.checkpoint": "Progress",
+    "learners.classifier": "KernelRidgeClassifier",
+    "learners.exact_checkpoint": "Iterations",
+    "learners.exact_ridge": "ExactKernelRidge",
+    "learners.feature_calibration": "Folded",
+    "learners.gaussian_process": "GaussianProcess",
+    "learners.kmeans": "KernelKMeans",
+    "learners.local_solution": "LocalSolution Observations",
+    "learners.neighbor_kriging": "NeighborKriging",
+    "learners.pca": "KernelPCA _Components",
+    "learners.ridge": "KernelRidge",
+    "learners.ridge_posterior": "RidgePosterior",
+    "learners.sampled_sums": "SampledSums",
+    "learners.target_scale": "TargetScale",
+    "moments.moments": "Moments",
+    "moments.ridge": "Solution",
+    "persistence.functions": "MissingFunction",
+    "polynomials.harmonics": "HarmonicProgram",
+    "rows.block": "Block",
+    "rows.kept": "KeptRows",
+    "rows.reservoir": "Reservoir",
+    "solvers.conjugate_gradients": "State",
+    "solvers.report": "SolverReport",
+}
+# The only method that a model holds: of an expansion that is a term of a sum.
+METHODS = {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
+# Where files of format 2 have it.
+MOVED = {"zonal.persistence.MissingFunction"}
+
+
+def full_name(kind: type) -> str:
+    """Return the name by which files know a class."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def trusted_names() -> set[str]:
+    """Return the full names of all that a file may hold besides what skops trusts by itself.
+
+    skops trusts arrays, numbers, words and scikit-learn's estimators, but not its splitters, which
+    are what `cv` takes. Sparse arrays hold arrays only, whose indices are checked after loading.
+    """
+    own = {f"zonal.{module}.{name}" for module, names in OWN.items() for name in names.split()}
+    splitters = {
+        full_name(kind)
+        for kind in vars(model_selection).values()
+        if isinstance(kind, type)
+        and kind.__module__.startswith("sklearn.model_selection.")
+        and hasattr(kind, "split")
+    }
+    return own | splitters | METHODS | MOVED | {full_name(sp.csr_array), full_name(sp.csr_matrix)}

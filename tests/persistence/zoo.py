@@ -1,0 +1,296 @@
+"""Fitted models of every public kind: what a file may hold.
+
+`MODELS` has for each a function that makes it and the rows to ask it about. Tests load them in a
+fresh process (`test_fresh_process.py`) and damage them (`altered.py`).
+"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import zonal
+from zonal.features import Standardizer
+from zonal.features.columns.stretcher import Stretcher
+from zonal.features.space import FeatureSpace
+from zonal.grid.plane import PlaneDecoder
+from zonal.learners import exact_checkpoint
+from zonal.persistence import save
+from zonal.rows import stream as source
+
+RNG = np.random.default_rng(0)
+N = 90
+X = RNG.standard_normal((N, 4))
+SPHERE = X[:, :3] / np.linalg.norm(X[:, :3], axis=1, keepdims=True)
+SPARSE = sp.csr_array(sp.random(N, 60, density=0.1, random_state=0, format="csr"))
+y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * RNG.standard_normal(N)
+Y = np.column_stack([y, np.cos(X[:, 1])])
+LABELS = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+MANY = np.random.default_rng(1).standard_normal((330, 3))  # enough for an automatic choice
+TARGET = np.sin(2 * MANY[:, 0]) + MANY[:, 1]
+PLANE = np.random.default_rng(2).uniform(-1, 1, (500, 2))
+NOISE = np.random.default_rng(3).standard_normal(500)
+VARYING = np.sin(3 * PLANE[:, 0]) + np.exp(3 * PLANE[:, 1] - 2) * NOISE
+PLANE_TABLE = pd.DataFrame(2 * PLANE, columns=["a", "b"]).assign(kind="only")
+SKEW = np.exp(2 * np.sin(6 * PLANE[:, 0]) + 4 * PLANE[:, 1] + 0.1 * NOISE)
+GLOBE = np.column_stack([RNG.uniform(-90, 90, N), RNG.uniform(-180, 180, N), X[:, 0]])
+
+
+def table(n: int, seed: int = 0) -> pd.DataFrame:
+    """Return numbers with gaps, few and many words, dates, places and flags."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "size": np.where(rng.random(n) < 0.1, np.nan, rng.standard_normal(n)),
+            "count": rng.integers(0, 50, n),
+            "kind": np.array(["oak", "ash", "elm"], object)[rng.integers(0, 3, n)],
+            "station": np.array([f"s{i}" for i in range(20)], object)[rng.integers(0, 20, n)],
+            "day": np.datetime64("2020-01-01", "ns")
+            + rng.integers(0, 900, n).astype("timedelta64[D]"),
+            "latitude": rng.uniform(-90, 90, n),
+            "longitude": rng.uniform(-180, 180, n),
+            "wet": rng.random(n) < 0.5,
+        }
+    )
+
+
+TABLE, LONG_TABLE = table(N), table(330)
+
+
+def cauchy(r: Any, s: Any, cosine: Any) -> Any:
+    """Return 1 / (1 + |x - y|²): a function of the user's own."""
+    return 1 / (1 + np.maximum(r**2 + s**2 - 2 * r * s * cosine, 0))
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that is yet to be fitted, and the rows it answers about."""
+
+    unfitted: Any
+    rows: tuple[Any, ...]
+    fitted_to: tuple[Any, ...] = ()
+
+    def make(self) -> Any:
+        """Return the model, fitted unless it is a kernel."""
+        model = clone(self.unfitted)
+        return model.fit(*self.fitted_to) if self.fitted_to else model
+
+    def answers(self, model: Any) -> list[Any]:
+        """Return all that the model says of the rows."""
+        return [getattr(model, name)(*self.rows, **given) for name, given in calls(model)]
+
+
+def calls(model: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Return the methods to ask a model by, with their options."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    if isinstance(model, zonal.GaussianProcess | zonal.NeighborKriging):
+        found.append(("predict", {"return_std": True}))
+    elif hasattr(model, "predict"):
+        found.append(("predict", {}))
+    found += [(name, {}) for name in ("predict_proba", "transform") if hasattr(model, name)]
+    found += [(name, {}) for name in ("predict_interval", "predict_set") if hasattr(model, name)]
+    return found or [("__call__", {})]
+
+
+def features(**options: Any) -> Any:
+    usual = {"kernel": zonal.Gaussian(2.0), "n_components": 30, "max_degree": 5, "random_state": 0}
+    return zonal.GegenbauerFeatures(**(usual | options))
+
+
+def fourier() -> Any:
+    return zonal.FourierFeatures(zonal.Gaussian(2.0), 24, random_state=0)
+
+
+def local() -> Any:
+    return zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 8, noise=0.1, random_state=0)
+
+
+KERNELS = [
+    zonal.Gaussian(2.0),
+    zonal.Matern(0.8, 2.0),
+    zonal.Laplacian(2.0),
+    zonal.RationalQuadratic(2.0, 1.5),
+    zonal.Exponential(2.0),
+    zonal.Polynomial(3, gamma=0.5),
+    zonal.DotProduct(np.cosh),
+    zonal.ArcCosine(1),
+    zonal.NTK(2),
+    zonal.Zonal(np.exp),
+    zonal.RotationInvariant(cauchy),
+    zonal.Gaussian(2.0) + zonal.NTK(1),
+    zonal.Gaussian(2.0) * zonal.Polynomial(2),
+    0.5 * zonal.Exponential(3.0),
+    zonal.Gaussian(2.0).expand(dim=3, max_degree=5, n_radial=3),
+    zonal.Gaussian(2.0).expand(dim=3, max_degree=5, n_radial=2) + zonal.Gaussian(1.0),
+    (zonal.Gaussian(2.0) + zonal.NTK(1)).expand(dim=3, max_degree=5),
+]
+EXPANSION = zonal.Gaussian(2.0).expand(dim=4, max_degree=5, n_radial=4)
+MAPS = [
+    features(),
+    features(kernel=zonal.ArcCosine(1)),
+    features(kernel=zonal.Gaussian(2.0) + zonal.NTK(1)),
+    features(kernel=EXPANSION + zonal.Gaussian(1.0)),
+    features(kernel=EXPANSION + zonal.Gaussian(1.0), n_radial=9),
+    zonal.HarmonicFeatures(EXPANSION + zonal.Gaussian(1.0), 20),
+    features(kernel=zonal.Gaussian(2.0) + zonal.NTK(1), n_radial=9),
+    features(directions="iid", n_radial=2),
+    features(directions="sobol", n_components=41, center=True),
+    features(reduce="pca", reduced_dim=2),
+    zonal.HarmonicFeatures(zonal.Matern(1.5), 40),
+    zonal.HarmonicFeatures(zonal.Gaussian(2.0), 30, reduce="pca", reduced_dim=2),
+    fourier(),
+    zonal.FourierFeatures(zonal.Matern(1.5), 9, orthogonal=True, random_state=0),
+    zonal.ModifiedFourierFeatures(n_components=8, random_state=0),
+    zonal.FastFoodFeatures(n_components=20, random_state=0),
+    zonal.MaclaurinFeatures(n_components=16, random_state=0),
+    zonal.PolySketchFeatures(zonal.Polynomial(4), 30, base_sketch="srht", random_state=0),
+    zonal.PolySketchFeatures(zonal.Gaussian(3.0), 40, base_sketch="osnap", random_state=0),
+    zonal.TensorSketchFeatures(n_components=40, random_state=0),
+    zonal.AdaptiveSketchFeatures(zonal.Gaussian(2.0), 20, random_state=0),
+    zonal.SphericalFeatures(zonal.Polynomial(2), 20, random_state=0),
+    zonal.ReLUFeatures(zonal.ArcCosine(1), 20, random_state=0),
+    zonal.NTKFeatures(zonal.NTK(2), 20, random_state=0),
+    zonal.HashingFeatures(zonal.Laplacian(2.0), 20, random_state=0),
+    zonal.HashingFeatures(zonal.Laplacian(2.0), 20, sparse_output=False, random_state=0),
+    zonal.NystroemFeatures(n_components=8, random_state=0),
+    zonal.NystroemFeatures(zonal.NTK(), 8, sampling="rpcholesky", random_state=0),
+    zonal.ProductFeatures([([0, 1], zonal.HarmonicFeatures()), ([2], fourier())], 24),
+    zonal.SumFeatures([([0, 1], zonal.HarmonicFeatures()), ([2], zonal.HarmonicFeatures())], 24),
+    Standardizer(),
+    Stretcher([0.2, 1.0, 1.0, 1.0], [0, 1], n_components=40),
+    zonal.LearnedMetric(n_components=40, random_state=0),
+    make_pipeline(StandardScaler(), features()),
+]
+SPARSE_MAPS = [
+    zonal.PolySketchFeatures(zonal.Polynomial(3), 50, base_sketch="count", random_state=0),
+    zonal.PolySketchFeatures(zonal.Gaussian(8.0), 50, base_sketch="osnap", random_state=0),
+    zonal.TensorSketchFeatures(zonal.Polynomial(2), 20, random_state=0),
+    zonal.AdaptiveSketchFeatures(zonal.Polynomial(2), 20, random_state=0),
+    zonal.NystroemFeatures(zonal.Gaussian(8.0), 20, random_state=0),
+    zonal.FourierFeatures(zonal.Gaussian(8.0), 20, random_state=0),
+]
+BLOCKS = zonal.BlockKFold(3, 60, latitude=0, longitude=1)
+LEARNERS: list[tuple[Any, Any, Any]] = [
+    (zonal.KernelRidge(features(), 0.1), X, y),
+    (zonal.KernelRidge(features(), cv=KFold(3)), X, Y),
+    (zonal.KernelRidge(zonal.HarmonicFeatures(zonal.Matern(1.5), 30), local=None), X, y),
+    (zonal.KernelRidge(features(), 0.1, local=local()), X, y),
+    (zonal.KernelRidge(budget=32, random_state=0), MANY, TARGET),
+    (zonal.KernelRidge(fourier(), local=local()), PLANE, VARYING),  # of varying noise
+    (zonal.KernelRidge(budget=24, random_state=0), PLANE_TABLE, SKEW),  # of its logarithm
+    (zonal.KernelRidge(fourier(), cv=BLOCKS), GLOBE, y),
+    (zonal.KernelRidge(budget=24, cv=BLOCKS, random_state=0), GLOBE, y),
+    (zonal.KernelRidge(make_pipeline(zonal.SphereEncoder(0, 1), features())), GLOBE, y),
+    (zonal.KernelRidge(make_pipeline(zonal.LearnedMetric(random_state=0), fourier())), X, y),
+    (zonal.KernelRidge(fourier(), encoder=zonal.TableEncoder(numbers="normal")), TABLE, y),
+    (zonal.KernelRidge(budget=24, random_state=0), LONG_TABLE, np.exp(TARGET)),
+    (
+        zonal.KernelRidge(
+            ColumnTransformer(
+                [("f", features(), ["latitude", "longitude"]), ("k", OneHotEncoder(), ["kind"])]
+            ),
+            0.1,
+        ),
+        TABLE,
+        y,
+    ),
+    (make_pipeline(zonal.TableEncoder(), zonal.KernelRidge(fourier())), TABLE, y),
+    (zonal.KernelRidgeClassifier(features()), X, LABELS),
+    (zonal.KernelRidgeClassifier(budget=32, random_state=0), MANY, (TARGET > 0).astype(int)),
+    (zonal.KernelRidgeClassifier(fourier(), local=local()), X, LABELS),
+    (zonal.KernelRidgeClassifier(fourier(), encoder=zonal.TableEncoder()), TABLE, LABELS),
+    (zonal.GaussianProcess(features()), X, y),
+    (zonal.GaussianProcess(zonal.HarmonicFeatures(zonal.Gaussian(2.0), 30), 0.1), X, Y),
+    (zonal.GaussianProcess(fourier(), local=local()), X, y),
+    (zonal.GaussianProcess(budget=32, random_state=0), MANY, TARGET),
+    (zonal.NeighborKriging(random_state=0), X, y),
+    (zonal.NeighborKriging(zonal.RationalQuadratic(1.0, 2.0), 8, noise=0.1), X, Y),
+    (zonal.KernelKMeans(features(), 3, random_state=0), X, None),
+    (zonal.KernelPCA(features(), 3), X, None),
+    (zonal.ExactKernelRidge(zonal.Gaussian(2.0), 0.1, random_state=0), X, y),
+    (zonal.ExactKernelRidge(zonal.Matern(1.5, 2.0), 0.1, centers=20, random_state=0), X, Y),
+    (zonal.ExactKernelRidge(zonal.NTK(1), "cv", fit_intercept=True, random_state=0), X, y),
+]
+
+
+def _named(found: list[Model]) -> dict[str, Model]:
+    """Return models by the names of their classes, with a number."""
+    return {f"{i:02}-{type(one.unfitted).__name__}": one for i, one in enumerate(found)}
+
+
+#: Everything that a user fits and saves.
+MODELS = _named(
+    [
+        *(Model(kernel, (SPHERE[:9],)) for kernel in KERNELS),
+        *(Model(map_, (X[:9],), (X, y)) for map_ in MAPS),
+        *(Model(map_, (SPARSE[:9],), (SPARSE,)) for map_ in SPARSE_MAPS),
+        Model(zonal.SphereEncoder(0, 1, rest="interval"), (GLOBE[:9],), (GLOBE,)),
+        Model(zonal.TableEncoder(max_levels=5), (TABLE[:9],), (TABLE, y)),
+        *(Model(learner, (rows[:9],), (rows, target)) for learner, rows, target in LEARNERS),
+        Model(PlaneDecoder("EPSG:32633", y=1, x=0), (GLOBE[:9],), (GLOBE,)),
+        Model(zonal.KernelCCA(features(), 2), (X[:9], X[:9, :2] ** 2), (X, X[:, :2] ** 2)),
+    ]
+)
+
+
+def narrow_form() -> Any:
+    """Return features in another form, which belongs to no learner but can be saved."""
+    return features(n_components=400, max_degree=2).fit(SPHERE, y).narrow_form()
+
+
+class InterruptedFitError(Exception):
+    """What ends a fit before its time."""
+
+
+def checkpoints() -> Iterator[BaseEstimator]:
+    """Yield what the checkpoints of interrupted fits hold."""
+
+    def stream() -> Iterator[tuple[Any, Any]]:
+        for start in range(0, N, 10):
+            if start == 60:
+                raise InterruptedFitError
+            yield X[start : start + 10], y[start : start + 10]
+
+    learners = [
+        zonal.KernelRidge(features(), 0.1, local=None),
+        zonal.KernelRidge(fourier(), cv=3),
+        zonal.GaussianProcess(fourier()),
+        zonal.KernelPCA(fourier(), 2),
+    ]
+    with (
+        TemporaryDirectory() as folder,
+        # All of so few rows would be read for the sample, before any is summed.
+        mock.patch.object(source, "LEARN_ROWS", 20),
+        mock.patch.object(FeatureSpace, "block_rows", 10),
+    ):
+        for number, learner in enumerate(learners):
+            path = Path(folder) / f"{number}.zonal"
+            with contextlib.suppress(InterruptedFitError):
+                learner.fit(stream(), checkpoint=zonal.Checkpoint(path, every=1))
+            yield zonal.load(path)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "exact.zonal"
+        exact = zonal.ExactKernelRidge(zonal.Gaussian(2.0), 1e-3, tol=1e-12, random_state=0)
+
+        def stop(*_: Any) -> None:
+            save(*_)
+            raise InterruptedFitError
+
+        with (
+            mock.patch.object(exact_checkpoint, "save", stop),
+            contextlib.suppress(InterruptedFitError),
+        ):
+            exact.fit(X, y, checkpoint=zonal.Checkpoint(path, every=1))
+        yield zonal.load(path)
