@@ -14,7 +14,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 # Each layer may import from those above it in this list, not from its own or later ones.
 LAYERS = [
     {"_deadline", "_files", "_signals", "_suggestions", "_typing", "_version"},
-    {"_validation"},
+    {"_loaded", "_validation"},
     {"polynomials", "rows"},
     {"engines", "tables"},
     {"moments", "kernels"},

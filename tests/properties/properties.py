@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 import zonal
 from zonal.rows import threads
 
-from . import cases
+from . import altered, cases
 from .cases import LearnerCase, MapCase, Table
 
 # What may be refused, in words that say so; any other error is a failure.
@@ -408,6 +408,12 @@ def encoders_are_finite_and_saved(case: Table) -> None:
         zonal.save(encoder, Path(folder) / "encoder.zonal")
         again = zonal.load(Path(folder) / "encoder.zonal")
     same(np.asarray(again.transform(X)), Z)
+
+
+@holds(altered.CASES, quick=25)
+def altered_files_do_no_harm(case: altered.Altered) -> None:
+    found = altered.problem(case)
+    assert found is None, found
 
 
 @holds(cases.tables((zonal.TableEncoder(),)), quick=12)

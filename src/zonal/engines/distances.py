@@ -23,6 +23,8 @@ def direct_distances(rows: Array, others: Array) -> Array:
     Both of one type, float32 or float64, as is the result. Squares of differences must be within
     the range of the type.
     """
+    if rows.shape[1] != others.shape[1]:  # or compiled code would read beyond the end
+        raise ValueError(f"Rows of shapes {rows.shape} and {others.shape} have no distances.")
     out: Array = np.empty((len(rows), len(others)), rows.dtype)
     _fill(np.ascontiguousarray(rows), np.ascontiguousarray(others.T), out)
     return out

@@ -64,10 +64,16 @@ def fastfood_products(
         Filled with the first m ≤ n_blocks · p products.
     """
     n_blocks, padded = signs.shape
-    if rows.shape[1] > padded or out.shape[1] > n_blocks * padded or len(out) != len(rows):
+    shapes = {table.shape for table in (signs, permutations, normals, scales)}
+    if (
+        rows.shape[1] > padded
+        or out.shape[1] > n_blocks * padded
+        or len(out) != len(rows)
+        or len(shapes) > 1
+    ):
         raise ValueError(  # compiled code would write beyond the end
             f"Rows of shape {rows.shape} and products of shape {out.shape} do not belong to "
-            f"{n_blocks} blocks of {padded}."
+            f"{n_blocks} blocks of {padded}, or tables of shapes {sorted(shapes)} do not agree."
         )
     _fastfood(np.ascontiguousarray(rows), signs, permutations, normals, scales, out)
 

@@ -33,6 +33,14 @@ class HarmonicEngine:
         self, program: HarmonicProgram, blocks: npt.NDArray[np.int64], dtype: npt.DTypeLike
     ) -> None:
         degrees, counts = blocks.T
+        # Or compiled code would read beyond the end.
+        if len(blocks) and not (
+            0 <= degrees.min() <= degrees.max() < len(program.counts)
+            and (counts >= 0).all()
+            and (counts <= program.counts[degrees]).all()
+        ):
+            raise ValueError(f"The modes {blocks.tolist()} are not those of the program.")
+        self._dim, self._n_modes = program.dim, len(blocks)
         edges = np.arange(len(program.counts) + 1)
         # Degree by degree: the recurrences need lower degrees only, and modes their own.
         step_degrees = np.searchsorted(program.offsets, program.steps[:, 1], "right") - 1
@@ -65,8 +73,17 @@ class HarmonicEngine:
         out : ndarray of shape (n_rows, n_columns)
             OUT.
         """
-        if out.shape != (len(directions), self._n_columns):  # or it would write beyond the end
-            raise ValueError(f"out has shape {out.shape} for {self._n_columns} columns.")
+        n_rows = len(directions)
+        if (  # or it would read and write beyond the end
+            out.shape != (n_rows, self._n_columns)
+            or directions.shape != (n_rows, self._dim)
+            or radial.shape != (n_rows, self._n_modes)
+        ):
+            raise ValueError(
+                f"Arrays of shapes {directions.shape}, {radial.shape} and {out.shape} do not "
+                f"belong to {self._dim} dimensions, {self._n_modes} modes and "
+                f"{self._n_columns} columns."
+            )
         with flat_rows(out, self._tables[0].dtype) as (flat, pitch):
             _harmonics(
                 directions, radial, self._recurrences, self._modes, self._tables, flat, pitch

@@ -43,6 +43,10 @@ def interpolate(at: FloatArray, low: float, high: float, table: FloatArray) -> F
     array([[0.479426, 0.606531],
            [0.14112 , 0.049787]])
     """
+    if len(table) < POINTS or not low < high:  # or compiled code would read beyond the ends
+        raise ValueError(
+            f"A table of shape {table.shape} from {low} to {high} must have at least {POINTS} rows."
+        )
     out = np.empty((len(at), table.shape[1]))
     _interpolate(np.asarray(at, dtype=np.float64), low, (len(table) - 1) / (high - low), table, out)
     return out

@@ -68,7 +68,12 @@ def _run(
 ) -> None:
     """Check the shapes, scale the coefficients, and call compiled code in one precision."""
     n_rows, n_degrees, n_radial = coefficients.shape
-    if out.shape != (n_rows, counts.sum()) or shape != (n_rows, counts.max()):
+    if (
+        out.shape != (n_rows, counts.sum())
+        or shape != (n_rows, counts.max())
+        or counts.shape != (n_radial,)
+        or counts.min() < 0
+    ):
         raise ValueError(  # compiled code would write beyond the end
             f"Arrays of shapes {shape}, {coefficients.shape} and {out.shape} do not "
             f"belong to {counts.tolist()} directions."

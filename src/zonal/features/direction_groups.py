@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from .._loaded import check_array, check_kind
 from .._typing import FloatArray
 from .directions import direction_table, direction_weights
 
@@ -34,6 +35,13 @@ class DirectionGroup:
         self.counts = counts
         weights = [count * direction_weights(directions[:count]) for count in counts]
         self.balance = np.sqrt(np.concatenate(weights))
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless every radial index uses directions that there are."""
+        check_kind(self, "radial", slice)
+        m = len(check_array(self, "directions", "f", (None, None)))
+        counts = check_array(self, "counts", "i", (None,), 1, m)
+        check_array(self, "balance", "f", (int(counts.sum()),))
 
 
 def direction_groups(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._loaded import check_array, check_kind
 from .._typing import Array, FloatArray
 from .._validation import check_positive, is_sparse, norms_agree, row_norms
 from ..engines.harmonic_engine import HarmonicEngine
@@ -14,6 +15,7 @@ from ..kernels import TruncationWarning
 from ..kernels.expansion.distribution import Distribution
 from ..kernels.expansion.leading import LeadingByNumber, LeadingByTolerance
 from ..kernels.expansion.mercer import MercerModes
+from ..kernels.expansion.modes import ModeFunctions
 from ..kernels.points import inverse_norms
 from ..kernels.slopes import inverse
 from ..polynomials.harmonics import HarmonicProgram, solid_harmonics_gradient
@@ -221,6 +223,16 @@ class HarmonicFeatures(ReducedFeatures):
             TruncationWarning,
             stacklevel=4,
         )
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "_blocks"):
+            return
+        blocks = check_array(self, "_blocks", "i", (None, 2), 0)
+        check_array(self, "_roots", "f", (len(blocks),))
+        degrees = check_kind(self, "_functions", ModeFunctions).degrees
+        program = check_kind(self, "_program", (HarmonicProgram, type(None)))
+        if not np.array_equal(blocks[:, 0], degrees) or (program is None) != (self._dim == 1):
+            raise ValueError("it is damaged: the modes of its HarmonicFeatures disagree")
 
     @property
     def scratch_width(self) -> int:

@@ -19,11 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from .._loaded import MOST, check_array, check_kind, check_number
 from .._typing import Array, FloatArray
 from .._validation import is_sparse, row_norms
 from ..engines.harmonic_engine import HarmonicEngine
 from ..kernels import GeneralizedZonalKernel
 from ..kernels.points import inverse_norms
+from ..polynomials import n_harmonics
 from ..polynomials.harmonics import full_program, spherical_harmonics
 from .reduction import ReducedFeatures
 from .training_sample import TrainingSample
@@ -80,6 +82,12 @@ class HarmonicForm(ReducedFeatures):
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         raise NotImplementedError("A HarmonicForm is made of fitted features, by `narrow_form`.")
+
+    def _check_loaded(self) -> None:
+        expansion = check_kind(self, "expansion_", GeneralizedZonalKernel)
+        degree = check_number(expansion, "max_degree", 0, MOST)
+        width = expansion.n_radial * n_harmonics(degree, self._dim)
+        check_array(self, "mixing", "f", (width, None))
 
     @property
     def scratch_width(self) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._loaded import check_array
 from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
 from ..kernels.expansion.mercer import NEGLIGIBLE
@@ -83,6 +84,10 @@ class ProductFeatures(GroupedFeatures):
         ]
         self.eigenvalues_, self._stages = _largest_products(spectra, self.n_components)
         self.indices_ = _indices(self._stages)
+
+    def _check_loaded(self) -> None:
+        for pairs in getattr(self, "_stages", []):
+            check_array(self, "_stages", "i", (2, None), 0, value=pairs)
 
     def kernel_diag(self, X: Any) -> Array:
         """Return k(x, x) of the product of the exact kernels: [n_samples]."""

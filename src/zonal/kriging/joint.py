@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._loaded import check_array, check_kind
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map
 from .locations import Locations
@@ -65,6 +66,11 @@ class Joint:
     process: LocalProcess
     found: Marginal
     residual: FloatArray
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless there is a residual for each row."""
+        n, t = len(check_kind(self, "process", LocalProcess).rows), len(self.found.mean)
+        check_array(self, "residual", "f", (n, t))
 
     def predict(
         self,

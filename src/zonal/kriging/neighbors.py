@@ -66,7 +66,8 @@ class Nearest:
             return self._search.query(queries, np.full(len(queries), len(self)), n_neighbors)
         wanted = np.arange(1, n_neighbors + 1)  # a list keeps the axis where there is one
         _, found = self._search.query(queries, wanted, workers=thread_count())
-        return np.asarray(found, np.int32)
+        # Where distances overflow, the tree names the row after the last one.
+        return np.where(found < len(self), found, -1).astype(np.int32)
 
 
 def near_and_far(nearest: Nearest, queries: FloatArray, n_neighbors: int, n_far: int) -> Indices:

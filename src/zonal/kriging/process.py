@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from ..kernels import Kernel
 from .correlation import of_kernel, scaled
@@ -215,6 +216,12 @@ class LocalProcess:
         if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
             state["weight"] = self.weight[:1]
         return state
+
+    def _check_loaded(self) -> None:
+        n = len(check_array(self, "rows", "f", (None, None)))
+        check_array(self, "weight", "f", (n,))
+        most = check_number(self, "n_neighbors", 1, 1 << 31)
+        check_number(self, "n_far", 0, most)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()

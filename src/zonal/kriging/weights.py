@@ -103,6 +103,7 @@ def compiled_weights(
     variance : ndarray of shape (n_queries,)
         v without the noise of the query itself, at least `FLOOR`.
     """
+    _check(points, nugget, queries, neighbors)
     weights = np.zeros(neighbors.shape)
     variance = np.empty(len(queries))
 
@@ -204,6 +205,9 @@ def compiled_slopes(
     ndarray of shape (n_queries, t, d)
         With respect to the queries in units of the length scales.
     """
+    _check(points, nugget, queries, neighbors)
+    if len(residual) != len(points):
+        raise ValueError(f"Residuals of shape {residual.shape} are not of {len(points)} rows.")
     out = np.zeros((len(queries), residual.shape[1], points.shape[1]))
 
     def run(start: int) -> None:
@@ -216,6 +220,20 @@ def compiled_slopes(
     for _ in ordered_map(run, range(0, len(queries), BLOCK)):
         pass
     return out
+
+
+def _check(points: FloatArray, nugget: FloatArray, queries: FloatArray, neighbors: Indices) -> None:
+    """Raise ValueError where compiled code would read beyond the end."""
+    if (
+        nugget.shape != (len(points),)
+        or queries.shape != (len(neighbors), points.shape[1])
+        or neighbors.max(initial=-1) >= len(points)
+    ):
+        raise ValueError(
+            f"Neighbours of shape {neighbors.shape} up to row {neighbors.max(initial=-1)} do not "
+            f"belong to rows of shape {points.shape}, their {len(nugget)} weights and queries of "
+            f"shape {queries.shape}."
+        )
 
 
 @njit(nogil=True, cache=True)

@@ -29,9 +29,13 @@ class MissingFunction:
 def walk(value: Any, name: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
     """Yield everything that a model holds, each with the name of its attribute."""
     seen = set() if seen is None else seen
-    if id(value) in seen or isinstance(value, np.ndarray | str | bytes | type):
+    if id(value) in seen or isinstance(value, str | bytes | type):
         return
     seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        for item in value.flat if value.dtype.hasobject else ():
+            yield from walk(item, name, seen)
+        return
     yield name, value
     if _is_users(value):
         return  # it is left out as a whole

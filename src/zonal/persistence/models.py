@@ -257,17 +257,22 @@ def _loaded(sio: Any, content: bytes, trusted: set[str], max_bytes: int) -> Any:
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"it holds a {type(model).__name__}, not a model.")
     for name, value in walk(model):
-        if isinstance(value, sp.csr_array | sp.csr_matrix):
-            _check_sparse(name, value)
+        _check_content(name, value)
     return model
 
 
-def _check_sparse(name: str, matrix: Any) -> None:
-    """Raise ValueError if the indices of a sparse array point out of it: compiled code would."""
-    try:
-        matrix.check_format(full_check=True)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"it is damaged: its sparse {name} ({error}).") from error
+def _check_content(name: str, value: Any) -> None:
+    """Raise ValueError if compiled code would follow an index out of an array."""
+    if sp.issparse(value):
+        try:
+            if value.format != "csr":  # whatever class the file says
+                raise ValueError(f"it is {value.format}, not csr")
+            value.check_format(full_check=True)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(f"it is damaged: its sparse {name} ({error}).") from error
+    check = getattr(type(value), "_check_loaded", None)
+    if check is not None:
+        check(value)
 
 
 def _skops() -> Any:

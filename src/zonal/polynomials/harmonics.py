@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
+from .._loaded import check_array, check_number
 from .._typing import FloatArray
 
 __all__ = ["HarmonicProgram", "spherical_harmonics"]
@@ -103,6 +104,27 @@ class HarmonicProgram:
                 )
                 steps.append((j - 1, first, one, two, new - old, skip))
         return cls(dim, wanted, offsets, np.array(steps, np.int64).reshape(-1, 6), a, b, scale)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless every step reads and writes columns that there are."""
+        dim = check_number(self, "dim", 2, 1 << 31)
+        n_columns = len(check_array(self, "scale", "f", (None,)))
+        for name in ("a", "b"):
+            check_array(self, name, "f", (n_columns,))
+        counts = check_array(self, "counts", "i", (None,), 1, n_columns)
+        offsets = check_array(self, "offsets", "i", (len(counts) + 1,), 0, n_columns)
+        steps = check_array(self, "steps", "i", (None, 6), 0, max(n_columns, dim))
+        column, first, one, two, n_new, skip = steps.T
+        if not (
+            len(counts)
+            and np.array_equal(offsets, np.concatenate([[0], np.cumsum(counts)]))
+            and offsets[-1] == n_columns
+            and (column < dim).all()
+            and (skip <= n_new).all()
+            and (np.maximum(first, one) + n_new <= n_columns).all()
+            and (two + n_new - skip <= n_columns).all()
+        ):
+            raise ValueError("it is damaged: the steps of its HarmonicProgram leave its columns")
 
 
 def spherical_harmonics(max_degree: int, X: npt.ArrayLike) -> list[FloatArray]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._loaded import check_array, check_number
 from ..._typing import Array, FloatArray
 from ..._validation import is_sparse
 from ...engines.hadamard import fastfood_products
@@ -94,6 +95,14 @@ class FastFoodFeatures(SpectralFeatures):
         self.signs_ = rng.choice([-1.0, 1.0], shape)
         self.permutations_ = rng.permuted(np.tile(np.arange(padded), (shape[0], 1)), axis=1)
         return np.ones(n_frequencies)
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "permutations_"):
+            return
+        padded = 1 << (check_number(self, "n_features_in_", 1, 1 << 31) - 1).bit_length()
+        n_blocks = len(check_array(self, "permutations_", "i", (None, padded), 0, padded - 1))
+        for name in ("norms_", "normals_", "signs_"):
+            check_array(self, name, "f", (n_blocks, padded))
 
     def _turns(self, dtype: npt.DTypeLike) -> Callable[[Any], Array]:
         n_frequencies, padded = len(self._amplitudes), self.signs_.shape[1]

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from numba import njit
 
+from ..._loaded import check_array, check_number
 from ..._typing import Array
 from ..._validation import check_choice, check_count, is_sparse
 from ...kernels import Matern, as_kernel
@@ -138,6 +139,16 @@ class HashingFeatures(KernelFeatures):
         self.offsets_ = rng.uniform(size=shape)  # in units of the widths
         self._salts = rng.integers(1 << 63, size=n_hashes, dtype=np.uint64)
         return n_components
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "_salts"):
+            return
+        n_hashes = len(check_array(self, "_salts", "u", (None,)))
+        shape = n_hashes, check_number(self, "n_features_in_", 1, 1 << 31)
+        check_array(self, "widths_", "f", shape)
+        check_array(self, "offsets_", "f", shape)
+        # Numbers of columns are int32.
+        check_number(self, "_n_features_out", max(n_hashes, 1), np.iinfo(np.int32).max)
 
     @property
     def scratch_width(self) -> int:

@@ -9,6 +9,7 @@ import scipy.fft
 import scipy.sparse as sp
 from numba import njit
 
+from ..._loaded import check_array, check_kind
 from ..._typing import Array
 from ..._validation import is_sparse
 
@@ -63,6 +64,9 @@ class _Direct:
     def fill(self, rows: Any, values: list[Array], out: Array) -> None:
         hash_products(values[self.left], values[self.right], self.buckets, self.signs, out)
 
+    def _check_loaded(self) -> None:
+        check_array(self, "buckets", "i", (None, None), 0, self.width - 1)
+
 
 @dataclass(frozen=True, eq=False)
 class _TensorSketch:
@@ -87,6 +91,10 @@ class _TensorSketch:
         hash_products(one, values[self.right], self.buckets[1], self.signs[1], counts)
         spectrum *= scipy.fft.rfft(counts, axis=1)
         fold(scipy.fft.irfft(spectrum, self.length, axis=1, overwrite_x=True), out)
+
+    def _check_loaded(self) -> None:
+        for part in check_kind(self, "buckets", tuple):
+            check_array(self, "buckets", "i", (1, None), 0, self.length - 1, value=part)
 
 
 def fold(buckets: Array, out: Array) -> None:
@@ -273,12 +281,26 @@ def _hash(
     return buckets, rng.choice(np.array([-1.0, 1.0], np.float32), shape)
 
 
-@njit(nogil=True, fastmath=True, cache=True)
 def hash_products(left: Array, right: Array, buckets: Array, signs: Array, out: Array) -> None:
     """Sum signs[i, j] left[r, i] right[r, j] over all (i, j) in a bucket: out[r, bucket].
 
     Releases the GIL. `left` is [b, n_left], `right` [b, n_right], `out` [b, width].
     """
+    if (  # or compiled code would read and write beyond the end
+        buckets.shape != (left.shape[1], right.shape[1])
+        or signs.shape != buckets.shape
+        or not len(left) == len(right) == len(out)
+        or (buckets.size and not 0 <= buckets.min() <= buckets.max() < out.shape[1])
+    ):
+        raise ValueError(
+            f"Buckets of shape {buckets.shape} and signs of shape {signs.shape} do not belong to "
+            f"arrays of shapes {left.shape}, {right.shape} and {out.shape}."
+        )
+    _hash_products(left, right, buckets, signs, out)
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def _hash_products(left, right, buckets, signs, out):  # type: ignore[no-untyped-def]
     for row in range(left.shape[0]):
         for k in range(out.shape[1]):
             out[row, k] = 0

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ..._loaded import MOST, check_array, check_kind, check_number
 from ..._typing import FloatArray
 from ...engines.interpolation import interpolate, interpolate_derivative
 from .recent import recently
@@ -91,6 +92,14 @@ class ModeFunctions:
         arrays = (part.tobytes() for part in (degrees, nodes, weights))
         end, table = recently(tabulated, kernel, "table", dim, low, high, *arrays)
         return cls(kernel, dim, degrees, nodes, weights, low, float(end), table.copy())
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless the arrays are of the same modes, and loops over them end."""
+        check_number(self, "dim", 1, 1 << 31)
+        n_modes = len(check_array(self, "degrees", "i", (None,), 0, MOST))
+        n_nodes = len(check_array(self, "nodes", "f", (None,)))
+        check_array(self, "weights", "f", (n_modes, n_nodes))
+        check_array(self, "table", "f", (None, n_modes))
 
     def __call__(self, radii: FloatArray) -> FloatArray:
         """Return values at radii."""
@@ -200,6 +209,10 @@ class OptimalRadial:
     functions: ModeFunctions
     places: npt.NDArray[np.int64]
     shape: tuple[int, int]
+
+    def _check_loaded(self) -> None:
+        functions = check_kind(self, "functions", ModeFunctions)
+        check_array(self, "places", "i", (len(functions.degrees), 2), 0, MOST)
 
     def __call__(self, radii: FloatArray) -> FloatArray:
         """Return values at radii."""
