@@ -6,6 +6,7 @@ import pkgutil
 
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import BaseCrossValidator
 
 import zonal
 from zonal.persistence.types import METHODS, MOVED, OWN, full_name, trusted_names
@@ -26,10 +27,10 @@ def test_every_name_is_a_class(name):
 
 
 def estimators():
-    """Yield the estimators of zonal that are no base classes."""
+    """Yield the estimators and splitters of zonal that are no base classes."""
     for module in pkgutil.walk_packages(zonal.__path__, "zonal."):
         importlib.import_module(module.name)
-    todo = [BaseEstimator]
+    todo = [BaseEstimator, BaseCrossValidator]
     while todo:
         for kind in todo.pop().__subclasses__():
             todo.append(kind)

@@ -18,6 +18,8 @@ OWN = {
     "calibration.quantiles": "ScoreQuantiles",
     "calibration.ridge_variance": "RidgeVariance",
     "evaluation.blocks": "BlockKFold",
+    "evaluation.forward": "ForwardKFold",
+    "evaluation.matched": "DistanceMatchedKFold",
     "features.baselines.adaptive_sketch": "AdaptiveSketchFeatures",
     "features.baselines.fastfood": "FastFoodFeatures",
     "features.baselines.fourier": "FourierFeatures",
