@@ -13,7 +13,7 @@ from ._typing import Array
 
 __all__ = ["MOST", "check_array", "check_kind", "check_number"]
 
-#: Degrees and radial indices: far more than any search goes up to (4,096), so that loops end.
+#: Degrees, radial indices, layers: far more than any search goes up to (4,096), so that loops end.
 MOST = 1 << 16
 KINDS = {"f": "real numbers", "i": "whole numbers", "u": "whole numbers"}
 

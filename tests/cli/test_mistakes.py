@@ -1,6 +1,7 @@
 """What people get wrong: the message, the exit code, and nothing half-written."""
 
 import signal
+import stat
 import subprocess
 import time
 
@@ -54,6 +55,19 @@ def test_the_console_script(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith("Error: There is no file no.csv.\n")
     assert "Traceback" not in done.stderr
+
+
+def test_outputs_follow_links_and_keep_permissions(tmp_path):
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    with outputs(link, force=True) as [place]:
+        place.write_text("new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert files(tmp_path) == {"link.csv", "real.csv"}
 
 
 def test_usage(folder):

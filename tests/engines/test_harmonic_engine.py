@@ -118,5 +118,14 @@ def test_wide_outputs_are_filled_in_place():
 def test_shapes_are_checked_before_compiled_code_runs():
     program = full_program(2, 3)
     engine = HarmonicEngine(program, np.array([[2, 5]]), np.float64)
-    with pytest.raises(ValueError, match=r"out has shape \(4, 9\) for 5 columns"):
-        engine(np.zeros((4, 3)), np.ones((4, 1)), np.empty((4, 9)))
+    for directions, radial, out in (
+        ((4, 3), (4, 1), (4, 9)),
+        ((4, 2), (4, 1), (4, 5)),
+        ((4, 3), (4, 2), (4, 5)),
+        ((4, 3), (3, 1), (4, 5)),
+    ):
+        with pytest.raises(ValueError, match="do not belong to 3 dimensions, 1 modes and 5 col"):
+            engine(np.zeros(directions), np.ones(radial), np.empty(out))
+    for blocks in ([[3, 1]], [[-1, 1]], [[2, 6]], [[2, -1]]):
+        with pytest.raises(ValueError, match="are not those of the program"):
+            HarmonicEngine(program, np.array(blocks), np.float64)

@@ -219,7 +219,7 @@ class LocalProcess:
 
     def _check_loaded(self) -> None:
         n = len(check_array(self, "rows", "f", (None, None)))
-        check_array(self, "weight", "f", (n,))
+        check_array(self, "weight", "f", (max(n, 1),))
         most = check_number(self, "n_neighbors", 1, 1 << 31)
         check_number(self, "n_far", 0, most)
 

@@ -158,6 +158,9 @@ class HashingFeatures(KernelFeatures):
     def _entries(self, rows: Any) -> tuple[Array, Array]:
         """Return the columns and values of the entries of some rows: [b, m]."""
         dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, np.float64)
+        dim = self.widths_.shape[1]
+        if dense.shape[1] != dim:  # or compiled code would read beyond the end
+            raise ValueError(f"Rows of shape {dense.shape} must have {dim} columns.")
         shape = len(dense), len(self._salts)
         columns, values = np.empty(shape, np.int32), np.empty(shape)
         hash_cells(
