@@ -91,6 +91,7 @@ __all__ = [
     "KernelRidgeClassifier",
     "Laplacian",
     "LearnedMetric",
+    "LeftOutWarning",
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",
