@@ -70,7 +70,7 @@ SIGNATURES = {
     "metric=True, time_limit=None, random_state=None, verbose=False)",
     "KernelRidge.predict": "(self, X, return_std=False)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', random_state=None, "
-    "verbose=False)",
+    "verbose=False, time_limit=None)",
     "KernelRidge.predict_interval": "(self, X, coverage=0.9)",
     "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95))",
     "GaussianProcess.predict_interval": "(self, X, coverage=0.9)",
