@@ -42,6 +42,8 @@ Features = Callable[[Array], Array]
 BLOCK, BLOCK_NUMBERS = 8192, 1 << 24
 # Rows that are predicted at a time: their features are in the cache, or close to it.
 QUERIES = 2048
+# Sums of squares of smaller targets are well within the range of single precision.
+LARGE = 1e12
 
 
 def no_features(rows: Array) -> FloatArray:
@@ -169,8 +171,11 @@ def whitened_gram(
 
     def products(block: Block) -> Array:
         Z = np.asarray(features(locations.rows[block.support]))
-        columns = [np.ones(len(Z), Z.dtype), locations.targets[block.support].astype(Z.dtype), Z]
-        whitened = block.apply(np.column_stack(columns))
+        targets = locations.targets[block.support]
+        # Squares of large targets are beyond the range of single precision.
+        dtype = Z.dtype if np.abs(targets).max(initial=0.0) < LARGE else np.dtype(np.float64)
+        columns = [np.ones(len(Z)), targets, Z]
+        whitened = block.apply(np.column_stack([part.astype(dtype) for part in columns]))
         return np.asarray(whitened.T @ whitened)
 
     # Rows that are all summed share their neighbours, but few among many have each its own.
@@ -232,9 +237,7 @@ def fit_joint(
     whitening = process.whitening(judged, n_neighbors, neighbors)
     gram = whitened_gram(whitening, locations, features, process.points)
     rows = whitening.rows
-    observed = Observed.of(
-        whitening.variance, locations.weight[rows], locations.within[rows], process.noise
-    )
+    observed = Observed.of(whitening.variance, locations.repeated.part(rows), process.noise)
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
     found = found.times(len(locations) / len(rows))
     residual = locations.targets - found.mean - explained(features, locations.rows, found.coef)

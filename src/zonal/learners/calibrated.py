@@ -38,15 +38,17 @@ class CalibratedRegressor(IntervalLearner, LocalLearner):
         )
         weight = np.ones(len(folded.rows)) if weight is None else np.asarray(weight, np.float64)
         Y = self._targets(y, len(folded.rows)).astype(np.float64)
-        return calibrate_features(posterior, self._space, X, Y, weight, folded)
+        return calibrate_features(posterior, self._space, X, Y, weight / posterior.unit, folded)
 
     def _observations(self, X: Any) -> tuple[Array, Array]:
         solution, variance = self._solution, self.calibration_.variance
         X = self._check_rows(X, reset=False)
+        dtype = self._prediction_dtype(X)
         if isinstance(solution, LocalSolution):
             rows, features = self._local_rows(X), self._local_features()
-            return solution.predict_observations(rows, features, variance)
-        posterior = self._posterior()
-        mean, latent, log_variance = posterior.predict(self._space, X, variance)
-        std = np.sqrt(latent + posterior.noise) * np.exp(log_variance / 2)
-        return mean, std.astype(mean.dtype)
+            mean, std = solution.predict_observations(rows, features, variance)
+        else:
+            posterior = self._posterior()
+            mean, latent, log_variance = posterior.predict(self._space, X, variance)
+            std = np.sqrt(latent + posterior.noise) * np.exp(log_variance / 2)
+        return mean.astype(dtype, copy=False), std.astype(dtype, copy=False)

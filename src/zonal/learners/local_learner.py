@@ -5,17 +5,18 @@ the nearest rows (`zonal.NeighborKriging`). Such a model keeps its rows; all tha
 them, the parameters by evidence included, is found when they are all there.
 """
 
-from numbers import Real
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
-from .._validation import check_count, is_sparse
+from .._validation import check_count, check_time_limit, is_sparse
 from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
@@ -24,6 +25,7 @@ from ..moments import Moments
 from ..moments.folds import Splits
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
+from ..rows.copies import relative_weights
 from ..rows.kept import KEPT_BYTES, KeptRows
 from ..rows.reservoir import Reservoir
 from ..rows.survey import Survey
@@ -38,6 +40,7 @@ from .local_solution import LocalGradient, LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
 from .ridge_posterior import RidgePosterior, left_out
 from .sampled_sums import SampledSums, moments_of
+from .targets import prediction_dtype
 
 __all__ = ["LocalLearner"]
 
@@ -76,7 +79,10 @@ class LocalLearner(MomentLearner):
         if held is None:
             self._not_tried_ = BEYOND_MEMORY
             return source
-        return ArraySource(self._checked(held, first=True))
+        return ArraySource(self._checked(held, first=True, whole=True))
+
+    def _merges_copies(self) -> bool:
+        return True
 
     def _may_be_local(self) -> bool:
         """Tell whether the model could get a local part."""
@@ -105,11 +111,12 @@ class LocalLearner(MomentLearner):
             raise ValueError(
                 f"metric={self.metric!r} must be True or False: whether a learned metric is tried."
             )
-        limit = self.time_limit
-        if limit is not None and (not isinstance(limit, Real) or not limit > 0):
-            raise ValueError(f"time_limit={limit!r} must be seconds above zero, or None.")
+        check_time_limit(self.time_limit)
 
     def _learn(self, survey: Survey) -> None:
+        # Values of classes are as precise as the rows, for labels have no precision.
+        labels = is_classifier(self)
+        self._y_dtype_ = "float32" if labels else np.asarray(survey.sample.y).dtype.name
         self._is_local_ = False
         self._not_tried_ = getattr(self, "_not_tried_", "")
         self._columns_: Any = None
@@ -143,7 +150,7 @@ class LocalLearner(MomentLearner):
         sample = survey.sample
         self._announce_cost(survey)
         Y = self._targets(sample.y, _num_samples(sample.X))
-        weight = sample.weight
+        weight = relative_weights(sample.X, Y, sample.weight)
         counting = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
         options = self._options()
         n_bytes = Y.shape[0] * (sample.X.shape[1] + Y.shape[1]) * 8
@@ -251,7 +258,7 @@ class LocalLearner(MomentLearner):
         rows = self._sampled_rows
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         Y = self._targets(rows.y, len(rows)).astype(np.float64)
-        return left_out_predictions(posterior, self._space, rows.rows(), Y, weight)
+        return left_out_predictions(posterior, self._space, rows.rows(), Y, weight / posterior.unit)
 
     def _left_out(self, sums: Any) -> float:
         """Return the most variance that the features leave out at rows; 0 if none were kept."""
@@ -262,6 +269,7 @@ class LocalLearner(MomentLearner):
             return super()._solve(sums)
         options = self._options()
         block = sums.joined()
+        block = replace(block, weight=relative_weights(*block.parts, merge=not is_classifier(self)))
         kernel = options.kernel
         if kernel is not None:
             kernel = kernel.resolve(block.X, block.weight)
@@ -297,10 +305,15 @@ class LocalLearner(MomentLearner):
         return FeatureSpace(self._space.steps[-1], self.n_columns_).transform
 
     def _predict_local(self, X: Any, return_std: bool = False) -> tuple[Array, Array | None]:
-        """Predict targets [n, t] and standard deviations with the local part."""
+        """Predict targets [n, t] of checked rows, and deviations, with the local part."""
         solution: LocalSolution = self._solution
-        rows = self._local_rows(self._check_rows(X, reset=False))
-        return solution.predict(rows, self._local_features(), return_std)
+        mean, std = solution.predict(self._local_rows(X), self._local_features(), return_std)
+        dtype = self._prediction_dtype(X)
+        return mean.astype(dtype, copy=False), None if std is None else std.astype(dtype)
+
+    def _prediction_dtype(self, X: Any) -> np.dtype[Any]:
+        """Return the precision of predictions for checked rows; that of rows for labels."""
+        return prediction_dtype(X, getattr(self, "_y_dtype_", "float64"))
 
     @property
     def moments_(self) -> Any:

@@ -22,13 +22,16 @@ from ..features.columns.table.identifiers import identifiers
 from ..moments import Moments
 from ..moments.folds import Split, Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
-from ..moments.ridge import Solution, default_alphas, solve
+from ..moments.left_out import left_out_errors
+from ..moments.ridge import Solution, default_alphas, linear, solve
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
+from ..rows.copies import merge_copies
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
+from ..selection.search import MIN_ROWS
 from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
 from .importance import column_shares, permutation_shares
@@ -40,6 +43,8 @@ from .sampled_sums import SampledSums, moments_of
 
 __all__ = ["RidgeLearner"]
 
+# With fewer rows than this folds leave too much to chance: each row is left out in turn.
+FEW_ROWS = MIN_ROWS
 # Rows at which the importances of columns are found.
 PROBES = 256
 # Of the places of a local part at most one in so many is left out for them.
@@ -135,7 +140,11 @@ class RidgeLearner(LocalLearner):
         if isinstance(source, ArraySource) or resumable or not self._splits_rows():
             return source
         held = source.hold(KEPT_BYTES)  # splitters want all rows at once
-        return source if held is None else ArraySource(self._checked(held, first=True))
+        return source if held is None else ArraySource(self._checked(held, first=True, whole=True))
+
+    def _merges_copies(self) -> bool:
+        # Labels agree by chance, and whoever splits the rows decides where copies go.
+        return not (is_classifier(self) or self._splits_rows())
 
     def _splits_rows(self) -> bool:
         """Tell whether a splitter, not the hash of row numbers, makes the folds."""
@@ -378,9 +387,28 @@ class RidgeLearner(LocalLearner):
                 f"The model holds {len(groups)} folds of rows, but alpha={self.alpha!r} and "
                 f"cv={self.cv!r} now ask for {self._n_folds()}: fit it again."
             )
-        splits = of_folds(len(groups))
-        results = cross_validate(groups, splits, self._grid(total), self.fit_intercept)
+        results = self._leaving_out(sums, total)
+        if results is None:
+            splits = of_folds(len(groups))
+            results = cross_validate(groups, splits, self._grid(total), self.fit_intercept)
         return self._best(total, results)
+
+    def _leaving_out(self, sums: Any, total: Moments) -> dict[str, Array] | None:
+        """Find errors of few rows, each left out once; None where they are many, or not kept."""
+        few = 1 < total.n_counting < FEW_ROWS
+        if not few or not isinstance(sums, SampledSums) or len(sums.rows) < total.n_counting:
+            return None
+        X, Y = sums.rows.rows(), self._targets(sums.rows.y, len(sums.rows))
+        weight: FloatArray | None = sums.rows.weight
+        if not is_classifier(self):  # of a stream or chunks nobody has looked for copies before
+            weight = merge_copies(X, Y, weight)
+        weight = np.ones(len(Y)) if weight is None else weight
+        counting = np.flatnonzero(weight)
+        if len(counting) < 2:
+            return None
+        alphas, Z = self._grid(total), self._space.transform(take(X, counting))
+        errors = left_out_errors(Z, Y[counting], weight[counting], alphas, self.fit_intercept)
+        return summary(alphas, errors, weight[counting])
 
     def _posterior(self) -> RidgePosterior:
         """Return the posterior of the coefficients, found once from the moments."""
@@ -415,8 +443,6 @@ class RidgeLearner(LocalLearner):
     def _scores(self, X: Any) -> Array:
         """Return Z β + β₀ for rows: [n, n_targets]."""
         solution = self._solution
-        if isinstance(solution, LocalSolution):
-            return self._predict_local(X)[0]
         return self._scores_at(self._check_rows(X, reset=False), solution)
 
     def _scores_at(self, X: Any, solution: Any) -> Array:
@@ -427,9 +453,9 @@ class RidgeLearner(LocalLearner):
         coef = form.coefficients(solution.coef)
 
         def score(Z: Array) -> Array:
-            return Z @ coef.astype(Z.dtype) + solution.intercept.astype(Z.dtype)
+            return linear(Z, coef, solution.intercept)
 
-        return form.map(X, score)
+        return form.map(X, score).astype(self._prediction_dtype(X), copy=False)
 
     @property
     def importances_(self) -> dict[str, float]:
