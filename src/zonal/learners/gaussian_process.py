@@ -52,7 +52,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
         those of largest evidence. ``"auto"`` is none where `noise` is a number.
-    budget, metric, time_limit, random_state, verbose
+    encoder, budget, metric, time_limit, random_state, verbose
         As in `KernelRidge`.
 
     Attributes
@@ -69,7 +69,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         The prediction where all features are zero.
     calibration_ : Calibration
         What intervals are calibrated by; found when first asked for.
-    features_, moments_
+    features_, moments_, encoder_
         As in `KernelRidge`.
 
     Notes
@@ -100,6 +100,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         noise: float | str = "evidence",
         *,
         local: Any = "auto",
+        encoder: Any = "auto",
         budget: int = 1024,
         metric: bool = True,
         time_limit: float | None = None,
@@ -109,6 +110,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         self.features = features
         self.noise = noise
         self.local = local
+        self.encoder = encoder
         self.budget = budget
         self.metric = metric
         self.time_limit = time_limit
