@@ -158,8 +158,6 @@ class RidgeLearner(LocalLearner):
                     self._split_table = self.encoder_.split_table(*table.parts)
         else:
             self._n_folds()
-        if table is not None:
-            del self._table_
         self._probes_ = _probes(survey.sample.X)
         super()._learn(survey)
 

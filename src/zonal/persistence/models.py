@@ -264,10 +264,11 @@ def _loaded(sio: Any, content: bytes, trusted: set[str], max_bytes: int) -> Any:
 def _check_content(name: str, value: Any) -> None:
     """Raise ValueError if compiled code would follow an index out of an array."""
     if sp.issparse(value):
+        matrix: Any = value
         try:
-            if value.format != "csr":  # whatever class the file says
-                raise ValueError(f"it is {value.format}, not csr")
-            value.check_format(full_check=True)
+            if matrix.format != "csr":  # whatever class the file says
+                raise ValueError(f"it is {matrix.format}, not csr")
+            matrix.check_format(full_check=True)
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"it is damaged: its sparse {name} ({error}).") from error
     check = getattr(type(value), "_check_loaded", None)
