@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["Hinting", "near"]
+__all__ = ["Hinting", "check_keywords", "near"]
 
 
 def near(name: str, names: Iterable[str]) -> str:
@@ -46,8 +46,13 @@ class Hinting:
     def __init_subclass__(cls, **options: Any) -> None:
         """Check the keywords of the constructor before it is called."""
         super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            cls.__init__ = _checked(vars(cls)["__init__"])  # type: ignore[method-assign]
+        check_keywords(cls)
+
+
+def check_keywords(kind: Any) -> None:
+    """Check the keywords of a class's own constructor before it is called."""
+    if "__init__" in vars(kind):
+        kind.__init__ = _checked(vars(kind)["__init__"])
 
 
 def _checked(init: Callable[..., None]) -> Callable[..., None]:

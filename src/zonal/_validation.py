@@ -20,6 +20,7 @@ __all__ = [
     "check_values",
     "is_sparse",
     "norms_agree",
+    "prediction_dtype",
     "row_norms",
     "spans_sphere",
     "spread_of",
@@ -192,3 +193,13 @@ def spans_sphere(X: Any) -> bool:
     """
     norms, spread = row_norms(X), spread_of(X)
     return norms_agree(norms, spread) and spread >= norms.max() / 4
+
+
+def prediction_dtype(X: Any, y_dtype: Any) -> np.dtype[Any]:
+    """Return the precision of predictions: single only where rows and targets both are.
+
+    Targets far from zero, such as 1.7e9 + 60 sin x, would be lost in the precision of the rows.
+    """
+    single = np.dtype(np.float32)
+    both = getattr(X, "dtype", None) == single and np.dtype(y_dtype) == single
+    return single if both else np.dtype(np.float64)

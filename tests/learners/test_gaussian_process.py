@@ -6,7 +6,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_approximation import RBFSampler
 
 import zonal
-from zonal.learners.evidence import Evidence
+from zonal.model.evidence import Evidence
 from zonal.moments import Moments
 
 RNG = np.random.default_rng(0)

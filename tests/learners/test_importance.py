@@ -7,7 +7,7 @@ from sklearn.inspection import permutation_importance
 
 import zonal
 from zonal.kriging.process import LocalProcess
-from zonal.learners.importance import column_shares, permutation_shares
+from zonal.model.importance import column_shares, permutation_shares
 
 
 def test_a_linear_function_in_closed_form():

@@ -13,8 +13,8 @@ from tests.properties.cases import Rows
 from zonal.calibration.local_variance import local_variance
 from zonal.evaluation import coverage
 from zonal.features.space import FeatureSpace
-from zonal.learners.feature_calibration import left_out_predictions
-from zonal.learners.ridge_posterior import RidgePosterior
+from zonal.model.feature_calibration import left_out_predictions
+from zonal.model.ridge_posterior import RidgePosterior
 from zonal.moments.ridge import solve
 from zonal.rows.block import Block
 from zonal.rows.hashing import LEARN_ROWS, sample_rows

@@ -5,7 +5,7 @@ from sklearn.pipeline import Pipeline
 
 import zonal
 from zonal.features import Standardizer
-from zonal.learners.length_scales import tune_length_scales
+from zonal.model.length_scales import tune_length_scales
 
 RNG = np.random.default_rng(0)
 N = 200

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import zonal
 from zonal.features import space as feature_space
-from zonal.learners import ridge_learner
+from zonal.model import ridge_path
 from zonal.moments.folds import hashed_folds
 from zonal.moments.ridge import solve_ridge
 from zonal.rows import threads as blocks
@@ -86,7 +86,7 @@ def test_cross_validation_equals_brute_force(target, weight, cv, monkeypatch):
         splits = cv if isinstance(cv, list) else list(cv.split(X))
     errors = brute_force(oblivious().fit_transform(X), target, splits, alphas, weight)
     for limit in (1 << 30, 0):  # all groups in one pass; a pass for each split
-        monkeypatch.setattr(ridge_learner, "GROUP_BYTES", limit)
+        monkeypatch.setattr(ridge_path, "GROUP_BYTES", limit)
         model = zonal.KernelRidge(oblivious(), cv=cv, alphas=alphas).fit(X, target, weight)
         results = model.cv_results_
         np.testing.assert_allclose(results["mean_test_mse"], errors.mean(axis=0), rtol=1e-8)

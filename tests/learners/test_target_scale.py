@@ -6,7 +6,7 @@ import pytest
 from scipy.special import ndtri
 
 import zonal
-from zonal.learners.target_scale import TargetScale, choose_scale
+from zonal.model.target_scale import TargetScale, choose_scale
 
 N = 1500
 

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..features import HarmonicFeatures, SphereEncoder
 from ..learners import KernelRidge, NeighborKriging
+from ..model.recipe import MIN_ROWS
 from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
-from ..selection.search import MIN_ROWS
 from .cells import Field
 from .prediction import answers, check_coverage
 

@@ -7,11 +7,15 @@ for them:
 - ``_sums(block)``: sums over the rows of a block, which ``_merge(left, right)`` adds up;
 - ``_solve(sums)``: what follows from the sums; it is found when ``_solution`` is first asked for.
 
+Rows are checked first. A learner whose rows must then become others states ``_read(block)``, which
+learns how, and ``_prepared(block)``, which does it.
+
 Whatever is learnt has a name that ends in an underscore.
 """
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -26,7 +30,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._suggestions import Hinting
+from .._suggestions import check_keywords
 from .._typing import FloatArray
 from .._validation import as_frame, check_values, valid_rows
 from ..features.columns.table.cells import is_frame
@@ -35,22 +39,41 @@ from ..rows.array import ArraySource
 from ..rows.copies import merge_copies
 from ..rows.kinds import is_dask, is_many
 from ..rows.progress import phase
-from ..rows.survey import Survey
+from ..rows.survey import Sample, Survey
 from ..rows.threads import single_threaded_blas
 from .checkpoint import Run
 
 __all__ = ["Learner"]
 
 
-class Learner(Hinting, BaseEstimator):
+class Learner(BaseEstimator):
     """Base class of learners; see the module for what a subclass defines."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Answer an unknown keyword with the one that was probably meant."""
+        super().__init_subclass__(**options)
+        check_keywords(cls)
 
     #: Whether progress bars are shown; a parameter of most learners.
     verbose = False
     #: Rows of a block, where blocks can be cut at will.
     _block_rows: Any = 1 << 16
 
-    def _learn(self, survey: Survey) -> None:
+    def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
+        """Learn how checked rows become those that are summed, from a sample of a source.
+
+        Returns
+        -------
+        dict
+            What `_learn` wants to know of the rows as they were.
+        """
+        return {}
+
+    def _prepared(self, block: Block, numbers: Any = None) -> Block:
+        """Return checked rows as they are summed; rows of a sample have numbers."""
+        return block
+
+    def _learn(self, survey: Survey, **options: Any) -> Any:
         """Learn what is frozen before sums are taken, from ``survey.sample``."""
 
     def _sums(self, block: Block) -> Any:
@@ -76,8 +99,18 @@ class Learner(Hinting, BaseEstimator):
         """Return valid targets, or None where they are ignored."""
         return None
 
-    def _fit(self, X: Any, y: Any = None, weight: Any = None, checkpoint: Any = None) -> Self:
-        """Fit to rows of any kind; a fit that fails leaves nothing behind."""
+    def _fit(
+        self,
+        X: Any,
+        y: Any = None,
+        weight: Any = None,
+        checkpoint: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Fit to rows of any kind; a fit that fails leaves nothing behind.
+
+        Options of a fit go to `_open` and to `_learn`.
+        """
         if checkpoint is not None and is_dask(X):
             raise ValueError(
                 f"checkpoint={checkpoint!r} is for streams; Dask itself repeats what a lost worker "
@@ -86,12 +119,13 @@ class Learner(Hinting, BaseEstimator):
         self._reset()
         try:
             self._check_parameters()
-            source = self._open(X, y, weight, resumable=checkpoint is not None)
+            source = self._open(X, y, weight, checkpoint is not None, **options)
             run = None if checkpoint is None else Run(checkpoint, self)
+            learnt: Any = None
             if run is None or not run.started:
                 with single_threaded_blas:
-                    self._begin(source)
-            self._reduce(source, run)
+                    source, learnt = self._begin(source, **options)
+            self._reduce(source, run, learnt)
         except BaseException:
             self._reset()
             raise
@@ -99,29 +133,37 @@ class Learner(Hinting, BaseEstimator):
             run.finish()
         return self
 
-    def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
         """Return the source of the rows; blocks can be resumed, an array cannot."""
         if not resumable and not is_many(X):
-            return ArraySource(self._checked(Block(X, y, weight), first=True, whole=True))
+            return self._held(Block(X, y, weight), **options)
         return source_of(X, y, weight)
 
-    def _begin(self, source: Source) -> None:
-        """Survey the rows and learn from the sample."""
+    def _held(self, block: Block, **options: Any) -> ArraySource:
+        """Return all rows, in memory, as a source of checked rows."""
+        checked = self._checked(block, first=True)
+        if checked.y is not None and self._merges_copies(**options):
+            checked = replace(checked, weight=merge_copies(*checked.parts))
+        return ArraySource(checked)
+
+    def _begin(self, source: Source, **options: Any) -> tuple[Source, Any]:
+        """Survey the rows and learn from the sample; return the rows to sum, and what is learnt."""
         survey = source.survey(labels=is_classifier(self))
+        sample = survey.sample
+        block = Block(*sample[1:])
         if not survey.whole:
-            sample = survey.sample
             if sample.weight is not None and not len(sample.numbers):
                 raise ValueError("All sample weights are zero: at least one row must count.")
-            block = self._checked(
-                Block(*sample[1:]), first=True, numbers=sample.numbers, source=source
-            )
-            sample = sample._replace(X=block.X, y=block.y, weight=block.weight)
-            survey = survey._replace(sample=sample)
+            block = self._checked(block, first=True)
+        known = self._read(block, survey, None if survey.whole else source)
+        prepared = self._prepared(block, sample.numbers)
+        survey = survey._replace(sample=Sample(sample.numbers, *prepared.parts))
         self.n_rows_ = survey.n_rows
-        self._learn(survey)
+        learnt = self._learn(survey, **options, **known)
+        return ArraySource(prepared) if survey.whole else source, learnt
 
-    def _reduce(self, source: Source, resume: Run | None) -> None:
-        """Sum over all rows, and solve."""
+    def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        """Sum over all rows, and solve; `learnt` is what `_learn` has returned."""
         phase("summing over the rows", self.verbose)
         sums = self._walk(source, "_sums", self._snapshot()._merge, resume=resume)
         self._sums_ = sums
@@ -139,7 +181,7 @@ class Learner(Hinting, BaseEstimator):
     ) -> Any:
         """Merge what ``method(block, *args)`` of this learner makes of the blocks of rows.
 
-        Rows of an array are checked already; others are where they are walked over.
+        Rows of an array are checked and prepared already; others are where they are walked over.
         """
         light = self._snapshot()
         function = partial(_call, light, method, args)
@@ -162,8 +204,13 @@ class Learner(Hinting, BaseEstimator):
         start = 0 if first else self.n_rows_
         block = self._checked(Block(X, y, weight, start), first=first)
         if first:
-            survey = ArraySource(block).survey()
-            self._learn(survey._replace(whole=False, classes=classes))
+            survey = ArraySource(block).survey()._replace(whole=False, classes=classes)
+            known = self._read(block, survey, None)
+            block = self._prepared(block)
+            sample = Sample(survey.sample.numbers, *block.parts)
+            self._learn(survey._replace(sample=sample), **known)
+        else:
+            block = self._prepared(block)
         sums = self._sums(block)
         # Only now, so that an error in the middle leaves the model as it was.
         self._sums_ = sums if first else self._merge(self._sums_, sums)
@@ -179,48 +226,22 @@ class Learner(Hinting, BaseEstimator):
             self._solution_ = self._solve(self._sums_)
         return self._solution_
 
-    def _checked(
-        self,
-        block: Block,
-        *,
-        first: bool,
-        whole: bool = False,
-        numbers: Any = None,
-        source: Source | None = None,
-    ) -> Block:
-        """Validate rows, targets and weights; the first rows decide what columns there are.
-
-        Where the block is the whole of the rows, copies of a row are merged. Rows that do not
-        follow on each other have numbers, and are a sample of a source.
-        """
+    def _checked(self, block: Block, *, first: bool) -> Block:
+        """Validate rows, targets and weights; the first rows decide what columns there are."""
         X = self._valid_rows(block.X, reset=first)
         y = self._check_y(block.y)
         if y is not None:
             check_consistent_length(X, y)
         weight = self._check_weight(X, block.weight, allow_zero=not first)
-        if whole and y is not None and self._merges_copies():
-            weight = merge_copies(X, y, weight)
-        if numbers is None:
-            numbers = np.arange(block.start, block.start + len(block))
-        if first:
-            self._learn_encoder(X, y, weight, numbers, source)
-        if hasattr(self, "encoder_"):
-            X = self.encoder_.transform_training(X, numbers)
         return Block(X, y, weight, block.start)
 
-    def _merges_copies(self) -> bool:
+    def _merges_copies(self, **options: Any) -> bool:
         """Tell whether a row that is given twice is one row of twice the weight."""
         return False
 
-    def _learn_encoder(
-        self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None
-    ) -> None:
-        """Learn what makes rows of numbers of a table, if one is needed: `encoder_`."""
-
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        """Validate rows, and encode them if `fit` has learnt how."""
-        rows = self._valid_rows(X, reset=reset)
-        return self.encoder_.transform(rows) if hasattr(self, "encoder_") else rows
+        """Validate rows that are to be predicted."""
+        return self._valid_rows(X, reset=reset)
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         """Validate rows. Frames stay frames, for features that pick columns by name."""
@@ -288,7 +309,8 @@ def _checked_call(learner: Learner, method: str, args: tuple[Any, ...], block: B
     """Check rows and call a method of a learner on them; None for no rows."""
     if not len(block):
         return None
-    return getattr(learner, method)(learner._checked(block, first=False), *args)
+    rows = learner._prepared(learner._checked(block, first=False))
+    return getattr(learner, method)(rows, *args)
 
 
 def _merged(merge: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:

@@ -15,7 +15,8 @@ from ..rows import Block, blockwise
 from ..rows.block import take
 from ..rows.progress import progress
 from ..rows.survey import Survey
-from .feature_learner import MomentLearner
+from .base import Learner
+from .features import fit_features, take_sparse
 from .targets import require
 
 __all__ = ["KernelCCA"]
@@ -30,7 +31,7 @@ class _Directions(NamedTuple):
     mean: FloatArray
 
 
-class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner):
+class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     r"""Kernel canonical correlation analysis on explicit features, in one pass.
 
     Directions a, b in the feature spaces of two views X and Y that maximise
@@ -127,11 +128,17 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner
         )
         return Y if Y.ndim == 2 else Y[:, None]
 
-    def _learn(self, survey: Survey) -> None:
+    def _learn(self, survey: Survey, **options: Any) -> None:
         views = survey.sample.X, survey.sample.y
         self._y_columns_ = views[1].shape[1]
+        given = {
+            "owner": type(self).__name__,
+            "budget": self.budget,
+            "random_state": self.random_state,
+        }
         self.features_ = tuple(
-            self._fitted(features, view) for features, view in zip(self._pair(), views, strict=True)
+            fit_features(features, view, **given)
+            for features, view in zip(self._pair(), views, strict=True)
         )
         means = [
             FeatureSpace(features, 0).mean(view)
@@ -158,6 +165,22 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner
         for rows in progress(slices, bool(title), title):
             sums.update(self._joined(take(block.X, rows), take(block.y, rows)))
         return [sums]
+
+    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
+        return [a + b for a, b in zip(left, right, strict=True)]
+
+    def _n_summed(self, sums: list[Moments]) -> int:
+        return sum(moments.n_rows for moments in sums)
+
+    @property
+    def moments_(self) -> list[Moments]:
+        """The sums over the rows seen; none in a copy `without_sums`."""
+        check_is_fitted(self)
+        return self._sums_ or []
+
+    @property
+    def _block_rows(self) -> int:
+        return self._space.block_rows
 
     @blockwise
     def transform(self, X: Any, y: Any = None) -> Any:
@@ -264,6 +287,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = take_sparse(self.features)
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -1,21 +1,22 @@
-"""Classification by kernel ridge regression on the class indicators."""
+"""Classification by ridge regression on the indicators of the classes."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
+from sklearn.base import ClassifierMixin, is_classifier
 
 from .._typing import Array
 from ..calibration.classes import ClassCalibration
-from ..moments import Moments
-from ..rows import Block, blockwise
+from ..features.columns.table.encoding import SplitTable
+from ..model.recipe import Recipe
+from ..model.ridge_path import check_alphas
+from ..moments.folds import Splits
+from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
-from .local_calibration import unseen_local
-from .local_solution import LocalSolution
-from .ridge_learner import RidgeLearner
+from .folds import check_alpha, path_cost, plan_folds, splits_rows
+from .model_learner import ModelLearner
+from .neighbor_kriging import NeighborKriging
 from .targets import check_labels
 
 __all__ = ["KernelRidgeClassifier"]
@@ -24,7 +25,7 @@ __all__ = ["KernelRidgeClassifier"]
 FEW_CLASSES = 50
 
 
-class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
+class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     r"""Classification by kernel ridge regression on the class indicators.
 
     The indicator of each class is regressed on the features as in `KernelRidge`, all in one pass;
@@ -85,21 +86,19 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(
-            features,
-            alpha,
-            alphas=alphas,
-            cv=cv,
-            fit_intercept=fit_intercept,
-            local=local,
-            encoder=encoder,
-            budget=budget,
-            metric=metric,
-            time_limit=time_limit,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.features = features
+        self.alpha = alpha
+        self.alphas = alphas
+        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.local = local
+        self.encoder = encoder
         self.class_weight = class_weight
+        self.budget = budget
+        self.metric = metric
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self,
@@ -131,9 +130,10 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         -------
         self
         """
-        self._fit_grouped(X, y, sample_weight, checkpoint, groups)
+        groups = None if groups is None else np.asarray(groups)
+        self._fit(X, y, sample_weight, checkpoint, groups=groups)
         if len(self.classes_) <= FEW_CLASSES:
-            self.calibration_  # noqa: B018  # now, so that predictions leave the model as it is
+            self._solution.classes  # noqa: B018  # now, so that predictions leave the model as it is
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -163,19 +163,10 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
             X, y, sample_weight, None if classes is None else np.unique(classes)
         )
 
-    def _learn(self, survey: Survey) -> None:
-        if len(survey.classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least 2 classes, but y has one class "
-                f"only: {survey.classes.tolist()}."
-            )
-        self.classes_ = survey.classes
-        super()._learn(survey)
-
     @blockwise
     def decision_function(self, X: Any) -> Array:
         """Values whose largest wins: [n_samples, n_classes], or [n_samples] for two classes."""
-        scores = self._scores(X)
+        scores = self._values(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def gradient(self, X: Any) -> Array:
@@ -191,13 +182,13 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
         classes
         """
-        gradient = self._gradient(X, self._solution.coef)
+        gradient = self._model.gradient(self._check_rows(X, reset=False))
         return gradient[:, 1] - gradient[:, 0] if len(self.classes_) == 2 else gradient
 
     @blockwise
     def predict(self, X: Any) -> Array:
         """Predict labels: [n_samples]."""
-        scores = self._scores(X)
+        scores = self._values(X)
         # As the sign of the decision function, ties included.
         best = scores[:, 1] > scores[:, 0] if len(self.classes_) == 2 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best.astype(np.intp)])
@@ -206,7 +197,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes: [n_samples, n_classes]; see the notes of the class."""
         calibration = self.calibration_
-        scores = self._scores(X)
+        scores = self._values(X)
         return calibration.probabilities(scores).astype(scores.dtype)
 
     @blockwise
@@ -243,33 +234,76 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         True
         """
         calibration = self.calibration_
-        return calibration.sets(self._scores(X), coverage)
+        return calibration.sets(self._values(X), coverage)
+
+    def _values(self, X: Any) -> Array:
+        """Return the values of the classes at rows: [n, n_classes]."""
+        return self._model.at(self._check_rows(X, reset=False)).mean
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        return np.asarray(self._learnt_cells.classes)
 
     @property
     def calibration_(self) -> ClassCalibration:
         """What makes values of classes probabilities, from rows that are left out of the fit."""
-        solution = self._solution
-        known: tuple[Any, ClassCalibration] | None = getattr(self, "_calibration_", None)
-        if known is None or known[0] is not solution:
-            self._calibration_ = known = solution, self._calibrated(solution)
-        return known[1]
+        calibration: ClassCalibration = self._solution.classes
+        return calibration
 
-    def _calibrated(self, solution: Any) -> ClassCalibration:
-        if isinstance(solution, LocalSolution):
-            truth, values, weight = unseen_local(solution, self._local_features(), self._parts)
-            return ClassCalibration.of(values, truth.argmax(axis=1), weight)
-        rows, folded = self._sampled_rows, self._folded(self._posterior())
-        weight = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight)
-        labels = np.searchsorted(self.classes_, rows.y[folded.rows])
-        return ClassCalibration.of(folded.mean, labels, weight[folded.rows])
+    @property
+    def alpha_(self) -> float:
+        """The regularisation used."""
+        return float(self._solution.alpha)
+
+    @property
+    def cv_results_(self) -> dict[str, Array]:
+        """Alphas with their cross-validated errors (empty for a given alpha)."""
+        results: dict[str, Array] = self._solution.cv_results
+        return results
 
     def without_sums(self) -> Self:
         """Return a copy that predicts the same, but cannot be continued by `partial_fit`."""
         if self._sums_ is not None:
-            self.calibration_  # noqa: B018  # found now, for it needs rows
+            self._solution.classes  # noqa: B018  # found now, for it needs rows
         return super().without_sums()
 
-    def _sums(self, block: Block) -> list[Moments]:
+    def _check_parameters(self) -> None:
+        check_alpha(self.alpha)
+        super()._check_parameters()
+
+    def _shrinkage(self) -> Recipe:
+        alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
+        return Recipe(
+            alpha=alpha, alphas=check_alphas(self.alphas), fit_intercept=self.fit_intercept
+        )
+
+    def _splits_rows(self, groups: Any) -> bool:
+        return splits_rows(self.alpha, self.cv, groups)
+
+    def _folds(
+        self, survey: Survey, raw: Block | None, groups: Any
+    ) -> tuple[int, Splits | None, SplitTable | None]:
+        encoder = self._cells_.encoder
+        return plan_folds(self.alpha, self.cv, groups, survey, raw, encoder, is_classifier(self))
+
+    def _solve_cost(self, n_sums: int) -> float:
+        return path_cost(self.alpha, n_sums)
+
+    def _check_y(self, y: Any) -> Array:
+        return check_labels(y, type(self).__name__)
+
+    def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
+        if len(survey.classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least 2 classes, but y has one class "
+                f"only: {survey.classes.tolist()}."
+            )
+        known = super()._read(block, survey, source)
+        self._cells_ = self._cells_.with_class_weight(block, self.class_weight)
+        return known
+
+    def _sums(self, block: Block) -> Any:
         counting = block.y if block.weight is None else block.y[block.weight > 0]
         unseen = np.setdiff1d(counting, self.classes_)
         if len(unseen):
@@ -279,24 +313,5 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
             )
         return super()._sums(block)
 
-    def _n_targets(self, y: Any) -> int:
-        return len(self.classes_)
-
-    def _targets(self, y: Any, n_rows: int) -> Array:
-        """Return the indicators of the classes: [n, n_classes]."""
-        return (y[:, None] == self.classes_).astype(np.int8)
-
-    def _checked(self, block: Block, *, first: bool, **how: Any) -> Block:
-        block = super()._checked(block, first=first, **how)
-        if self.class_weight is None:
-            return block
-        counting = slice(None) if block.weight is None else block.weight > 0
-        if first:
-            classes = np.unique(block.y[counting])
-            factors = compute_class_weight(self.class_weight, classes=classes, y=block.y[counting])
-            self._class_factors_ = dict(zip(classes.tolist(), factors.tolist(), strict=True))
-        factor = np.array([self._class_factors_.get(label, 1.0) for label in block.y.tolist()])
-        return replace(block, weight=factor if block.weight is None else block.weight * factor)
-
-    def _check_y(self, y: Any) -> Array:
-        return check_labels(y, type(self).__name__)
+    def _local_view(self, part: Any) -> NeighborKriging:
+        return NeighborKriging.of(part, single=False)

@@ -56,7 +56,7 @@ class ExactLearner(Learner):
     def _take(self, found: Found) -> None:
         """Keep a solution."""
 
-    def _learn(self, survey: Survey) -> None:
+    def _learn(self, survey: Survey, **options: Any) -> None:
         sample = survey.sample
         self._single_ = sample.y.ndim == 1
         self._y_dtype_ = sample.y.dtype.name
@@ -79,7 +79,7 @@ class ExactLearner(Learner):
         size = min(int(self.centers), len(distinct))
         return X[np.sort(rng.choice(distinct, size, replace=False))]
 
-    def _reduce(self, source: Source, resume: Run | None) -> None:
+    def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         if self.centers is None or is_word(self.alpha, "cv"):
             held = source.hold(np.iinfo(np.int64).max)
             if held is None:

@@ -10,14 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import canonical, check_count, check_positive, valid_rows
+from .._validation import canonical, check_count, check_positive, prediction_dtype, valid_rows
 from ..rows import blockwise
 from ..solvers.products import KernelProduct
 from ..solvers.ridge import Found
 from .exact_alphas import is_word
 from .exact_checkpoint import ExactRun
 from .exact_learner import ExactLearner
-from .targets import check_numbers, prediction_dtype
+from .targets import check_numbers
 
 __all__ = ["ExactKernelRidge"]
 

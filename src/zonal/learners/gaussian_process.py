@@ -1,33 +1,31 @@
 """Gaussian processes: Bayesian linear regression on explicit features."""
 
-import warnings
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
 
 from .._typing import Array, FloatArray
 from .._validation import is_sparse
-from ..moments import Moments
-from ..moments.ridge import linear
+from ..calibration.intervals import Calibration
+from ..model.length_scales import tune_length_scales
+from ..model.recipe import Local, Recipe
+from ..moments.folds import Splits
 from ..rows import blockwise
 from ..rows.survey import Survey
-from .calibrated import CalibratedRegressor
-from .evidence import Evidence
-from .length_scales import tune_length_scales
-from .local_learner import LocalLearner
-from .local_solution import LocalSolution
-from .ridge_posterior import RidgePosterior
-from .sampled_sums import moments_of
+from .features import is_automatic
+from .model_learner import ModelLearner
+from .neighbor_kriging import NeighborKriging
 from .targets import check_numbers
 
 __all__ = ["GaussianProcess"]
 
 
-class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
+class GaussianProcess(RegressorMixin, ModelLearner):
     r"""Gaussian process regression as Bayesian linear regression on features.
 
     .. math::
@@ -144,44 +142,6 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         """Add a chunk of rows; the first chunk decides what the features learn from data."""
         return self._partial_fit(X, y, sample_weight)
 
-    def _check_y(self, y: Any) -> Array:
-        return check_numbers(y, type(self).__name__)
-
-    def _learn(self, survey: Survey) -> None:
-        self._single_ = survey.sample.y.ndim == 1
-        super()._learn(survey)
-        sample = survey.sample
-        if self._is_local_ or not self._is_automatic() or is_sparse(sample.X):
-            return
-        if self.noise == "evidence":
-            Y = self._targets(sample.y, _num_samples(sample.X)).astype(np.float64)
-            self.features_ = tune_length_scales(self.features_, sample.X, Y, sample.weight)
-            self._start_sums(sample.X, Y)
-
-    def _may_be_local(self) -> bool:
-        automatic = isinstance(self.local, str)
-        return super()._may_be_local() and not (automatic and not isinstance(self.noise, str))
-
-    def _solve(self, sums: Any) -> Any:
-        if self._is_local_:
-            return super()._solve(sums)
-        moments = Moments.merged(moments_of(sums))
-        if self.noise == "evidence":
-            evidence = Evidence(moments, constant=True)
-            alpha = evidence.best_alpha()
-            return evidence.posterior(alpha, evidence.noise(alpha), self._left_out(sums))
-        evidence, noise = Evidence(moments, constant=False), float(self.noise)
-        found = evidence.posterior(noise, np.full(moments.n_targets, noise), 0.0)
-        _warn_if_useless(moments, found, noise)
-        return found
-
-    def _solve_cost(self) -> float:
-        return 0.8  # one eigendecomposition
-
-    def _posterior(self) -> RidgePosterior:
-        posterior: RidgePosterior = self._solution
-        return posterior
-
     @blockwise
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Posterior mean, and standard deviation of the latent function, of rows.
@@ -199,20 +159,62 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         std : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Only if `return_std`.
         """
-        posterior = self._solution
-        std: Array | None = None
-        X = self._check_rows(X, reset=False)
-        if isinstance(posterior, LocalSolution):
-            mean, std = self._predict_local(X, return_std)
-        elif return_std:
-            mean, variance, _ = posterior.predict(self._space, X)
-            std = np.sqrt(variance)
-        else:
-            mean = self._space.map(X, posterior.mean)
-        dtype = self._prediction_dtype(X)
-        found = [part.astype(dtype, copy=False) for part in (mean, std) if part is not None]
-        parts = [part[:, 0] if self._single_ else part for part in found]
-        return tuple(parts) if return_std else parts[0]
+        return self._predicted(X, return_std)
+
+    @blockwise
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+        r"""Predict intervals that hold new observations with a given probability.
+
+        .. math:: \hat y(x) + s(x)\, q_{a/2}, \quad \hat y(x) + s(x)\, q_{1 - a/2}, \qquad
+            a = 1 - \text{coverage},
+
+        with s(x) the model's own standard deviation of an observation, noise included, and q the
+        quantiles of (y - ŷ)/s at rows that are left out of the fit (conformal prediction), so that
+        the level holds where the model is wrong too. The rows are left out one by one, or with a
+        splitter as `cv` as it says: with blocks the intervals are for gaps.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        coverage : float, default=0.9
+            The share of observations that the intervals hold.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-3, 3, (1200, 1))
+        >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(1200)
+        >>> model = zonal.KernelRidge(budget=64, random_state=0).fit(X[:1000], y[:1000])
+        >>> lower, upper = model.predict_interval(X[1000:], coverage=0.9)
+        >>> bool(0.84 < np.mean((lower < y[1000:]) & (y[1000:] < upper)) < 0.96)
+        True
+        """
+        return self._interval(X, coverage)
+
+    @blockwise
+    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+        """Predict quantiles of new observations, calibrated like `predict_interval`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        q : float or array-like of shape (n_quantiles,)
+            Levels between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
+            Without the last axis if `q` is a number.
+        """
+        return self._quantiles(X, q)
 
     def gradient(self, X: Any) -> Array:
         """Gradients of the posterior mean, as those of `KernelRidge`.
@@ -226,8 +228,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         -------
         ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
         """
-        gradient = self._gradient(X, np.atleast_2d(self.coef_).T)
-        return gradient[:, 0] if self._single_ else gradient
+        return self._each(self._model.gradient(self._check_rows(X, reset=False)))
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draws of the latent function at rows.
@@ -247,34 +248,42 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
             Their variance is that of `predict`; the part that the features leave out is drawn
             independently for each row.
         """
-        posterior = self._solution
-        if isinstance(posterior, LocalSolution):
-            raise NotImplementedError(
-                "The model has a local part, of which no draws are made: fit with local=None, or "
-                "use the standard deviations of predict."
-            )
-        X = self._check_rows(X, reset=False)
+        found = self._model
+        rows = found.cells.rows(self._check_rows(X, reset=False))
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        width, n_targets = posterior.solution.coef.shape
-        shape = (n_targets, n_samples)
-        scale = np.sqrt(posterior.noise)[:, None]
-        own = posterior.factor @ rng.standard_normal((width, n_targets * n_samples))
-        weights = own.reshape(width, *shape) * scale
-        # The constant is known from the mean of all rows.
-        level = np.sqrt(posterior.constant) * scale * rng.standard_normal(shape)
+        drawn = found.solved.draw(rows, n_samples, rng).astype(found.cells.dtype(rows))
+        return drawn[:, 0] if found.cells.single else drawn
 
-        def values(Z: Array) -> Array:
-            centred = Z - posterior.middle.astype(Z.dtype)
-            drawn = linear(centred, weights.reshape(width, -1), 0.0)
-            return np.column_stack([posterior.mean(Z), drawn, np.square(Z).sum(axis=1)])
+    @property
+    def noise_(self) -> Any:
+        """The variance σ² of the noise."""
+        return self._each(self._solution.noise)
 
-        found = self._space.map(X, values)
-        mean, drawn = found[:, :n_targets, None], found[:, n_targets:-1].reshape(-1, *shape)
-        missing = self._space.residual_variance(X, found[:, -1]) - posterior.left_out
-        rest = np.sqrt(np.maximum(missing, 0)[:, None] * posterior.amplitude)[:, :, None]
-        sample = mean + drawn + level + rest * rng.standard_normal(drawn.shape)
-        sample = sample.astype(self._prediction_dtype(X))
-        return sample[:, 0] if self._single_ else sample
+    @property
+    def amplitude_(self) -> Any:
+        """The variance of the coefficients, or of the process of the local part."""
+        return self._each(self._solution.amplitude)
+
+    @property
+    def log_evidence_(self) -> float:
+        """The log evidence at that noise."""
+        return float(self._solution.log_evidence)
+
+    @property
+    def intercept_(self) -> Any:
+        """The prediction where all features are zero."""
+        return self._each(self._solution.intercept)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """The posterior mean of the weights."""
+        return np.asarray(self._each(self._solution.coef.T[None])[0])
+
+    @property
+    def calibration_(self) -> Calibration:
+        """What intervals are calibrated by: scores of rows that are left out of the fit."""
+        calibration: Calibration = self._solution.calibration
+        return calibration
 
     def _check_parameters(self) -> None:
         if isinstance(self.noise, str):
@@ -289,68 +298,30 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
             )
         super()._check_parameters()
 
-    @property
-    def noise_(self) -> Any:
-        """The variance σ² of the noise."""
-        solution = self._solution
-        if isinstance(solution, LocalSolution):
-            return self._each(solution.found.noise * solution.joint.found.scale)
-        return self._each(solution.noise)
+    def _check_y(self, y: Any) -> Array:
+        return check_numbers(y, type(self).__name__)
 
-    @property
-    def amplitude_(self) -> Any:
-        """The variance of the coefficients, or of the process of the local part."""
-        solution = self._solution
-        if isinstance(solution, LocalSolution):
-            return self._each(solution.joint.found.scale)
-        return self._each(solution.amplitude)
+    def _shrinkage(self) -> Recipe:
+        noise = None if isinstance(self.noise, str) else float(self.noise)
+        return Recipe(alpha="evidence", noise=noise)
 
-    @property
-    def log_evidence_(self) -> float:
-        """The log evidence at that noise."""
-        solution = self._solution
-        if isinstance(solution, LocalSolution):
-            return float(solution.joint.found.log_evidence)
-        return float(solution.log_evidence)
+    def _local_part(self) -> Local | None:
+        # A noise that is given leaves nothing to a local part that is not asked for.
+        unasked = isinstance(self.local, str) and self.features is not None
+        return None if unasked and not isinstance(self.noise, str) else super()._local_part()
 
-    @property
-    def intercept_(self) -> Any:
-        """The prediction where all features are zero."""
-        return self._each(self._linear().intercept)
+    def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
+        X, y, weight = survey.sample[1:]
+        given = recipe.local is not None or not is_automatic(self.features)
+        if given or is_sparse(X) or not isinstance(self.noise, str):
+            return recipe
+        Y = np.asarray(y, np.float64).reshape(len(y), -1)
+        return replace(recipe, features=tune_length_scales(recipe.features, X, Y, weight))
 
-    @property
-    def coef_(self) -> FloatArray:
-        """The posterior mean of the weights."""
-        coef: FloatArray = self._linear().coef.T
-        return coef[0] if self._single_ else coef
-
-    def _linear(self) -> Any:
-        """Return what has the coefficients."""
-        solution = self._solution
-        return solution if isinstance(solution, LocalSolution) else solution.solution
-
-    def _each(self, values: FloatArray) -> Any:
-        """Return a number for one target, else those of all."""
-        return float(values[0]) if self._single_ else values
+    def _local_view(self, part: Any) -> NeighborKriging:
+        return NeighborKriging.of(part, self._cells_.single)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _warn_if_useless(moments: Moments, found: RidgePosterior, noise: float) -> None:
-    """Warn if a prior that was given fits the targets worse than a constant."""
-    width = moments.n_features
-    products = moments.products(np.zeros_like(moments.shift))
-    gram, cross = products[:width, :width], products[:width, width:]
-    coef = found.solution.coef
-    left = np.diag(products)[width:] - np.sum(coef * (2 * cross - gram @ coef), axis=0)
-    if (left > moments.squares()[width:] * (1 + 1e-6)).any():
-        warnings.warn(
-            f"GaussianProcess(noise={noise:g}) explains less of y than a constant: its prior has "
-            'the mean zero and the amplitude one. Standardise y, or use noise="evidence", which '
-            "finds both.",
-            UserWarning,
-            stacklevel=6,
-        )

@@ -20,8 +20,9 @@ from ..rows.block import take
 from ..rows.kinds import is_dask
 from ..rows.progress import progress
 from ..rows.survey import Survey
+from .base import Learner
 from .checkpoint import Run
-from .feature_learner import FeatureLearner
+from .features import fit_features, take_sparse
 from .seeding import OVERSAMPLING, ROUNDS, ClusterSums, Drawn, nearest
 
 if TYPE_CHECKING:  # slow to import: it takes half of scikit-learn along
@@ -35,7 +36,7 @@ HELD_BYTES = 1 << 29
 BLOCK_ROWS = 1 << 14
 
 
-class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, FeatureLearner):
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Learner):
     r"""Kernel k-means: k-means on explicit features.
 
     .. math:: \min \sum_{i=1}^{k} \sum_{x_j \in C_i} \|z(x_j) - \mu_i\|^2
@@ -133,8 +134,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             self._reset()
         rows = self._check_rows(X, reset=first)
         if first:
-            self.features_ = self._fitted(self.features, rows)
-            self.n_columns_ = len(FeatureSpace(self.features_, 0).mean(rows))
+            self._learn_features(rows)
         if not hasattr(self, "_stream_"):
             from sklearn.cluster import MiniBatchKMeans
 
@@ -155,29 +155,42 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     def _check_parameters(self) -> None:
         check_count("n_clusters", self.n_clusters, type(self).__name__)
 
-    def _begin(self, source: Source) -> None:
+    def _begin(self, source: Source, **options: Any) -> tuple[Source, Any]:
         if source.once:
             raise ValueError(
                 "KernelKMeans walks over the rows many times, but X is an iterator, which ends "
                 "after one: pass zonal.stream(path), a Dask array or a memory map, or use "
                 "partial_fit."
             )
-        super()._begin(source)
+        return super()._begin(source, **options)
 
-    def _learn(self, survey: Survey) -> None:
+    def _learn(self, survey: Survey, **options: Any) -> Survey:
         if survey.n_rows < self.n_clusters:
             raise ValueError(
                 f"n_samples={survey.n_rows} should be >= n_clusters={self.n_clusters}: pass more "
                 "rows or ask for fewer clusters."
             )
-        self._learn_features(survey)
-        self.n_columns_ = len(FeatureSpace(self.features_, 0).mean(survey.sample.X))
-        self._survey_ = survey
+        self._learn_features(survey.sample.X)
+        return survey
 
-    def _reduce(self, source: Source, resume: Run | None) -> None:
+    def _learn_features(self, rows: Any) -> None:
+        self.features_ = fit_features(
+            self.features,
+            rows,
+            owner=type(self).__name__,
+            budget=self.budget,
+            random_state=self.random_state,
+        )
+        self.n_columns_ = len(FeatureSpace(self.features_, 0).mean(rows))
+
+    @property
+    def _space(self) -> FeatureSpace:
+        check_is_fitted(self, "n_columns_")
+        return FeatureSpace(self.features_, self.n_columns_)
+
+    def _reduce(self, source: Source, resume: Run | None, learnt: Survey) -> None:
         """Find the centres: at once where all features can be held, else round by round."""
-        survey: Survey = self._survey_
-        del self._survey_
+        survey = learnt
         rows = survey.sample.X
         if self._can_hold(survey):
             start = self._start(self._space.map(rows, lambda Z: Z, self._title("rows")))
@@ -320,5 +333,6 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = take_sparse(self.features)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -5,27 +5,27 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .._deadline import Deadline
-from .._suggestions import Hinting
-from .._typing import Array, FloatArray
+from .._typing import Array
 from .._validation import check_count, check_time_limit, valid_rows
 from ..calibration.intervals import Calibration
 from ..kernels import Kernel, as_kernel
-from ..rows import Block
-from ..rows.copies import relative_weights
-from .interval_learner import IntervalLearner
-from .local_calibration import calibrate_local
-from .local_solution import LocalSolution, solve_local
-from .targets import check_range, prediction_dtype
+from ..model.cells import Cells
+from ..model.from_rows import FromRows
+from ..model.local_solution import LocalSolution
+from ..model.recipe import Local, Recipe
+from ..model.start import Start
+from ..rows import blockwise
+from .model_learner import ModelLearner
+from .targets import check_numbers
 
 __all__ = ["NeighborKriging"]
 
 
-class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
+class NeighborKriging(RegressorMixin, ModelLearner):
     r"""Gaussian process regression in which every prediction uses the nearest rows only.
 
     .. math::
@@ -139,28 +139,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         -------
         self
         """
-        check_count("n_neighbors", self.n_neighbors, "NeighborKriging")
-        noise = self._check_noise()
-        X, y = valid_rows(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
-        weight = self._check_weight(X, sample_weight)
-        kernel = self._given_kernel(X, weight)
-        Y = np.asarray(y, np.float64).reshape(len(y), -1)
-        check_range(Y, type(self).__name__)
-        self._single_, self._y_dtype_ = np.ndim(y) == 1, np.asarray(y).dtype.name
-        solution = solve_local(
-            Block(X, Y, relative_weights(X, Y, weight, merge=True)),
-            None,
-            None,
-            kernel=kernel,
-            noise=noise,
-            n_neighbors=int(self.n_neighbors),
-            seed=self._seed(),
-            verbose=self.verbose,
-            deadline=Deadline(check_time_limit(self.time_limit)),
-        )
-        return self._take(solution)
+        return self._fit(X, y, sample_weight)
 
     @classmethod
     def of(cls, solution: LocalSolution, single: bool) -> Self:
@@ -173,25 +152,16 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         single : bool
             Whether there is one target, and predictions have one axis.
         """
-        part = cls(solution.found.kernel, solution.joint.process.n_neighbors)
-        part._single_ = single
-        part.n_features_in_ = solution.joint.process.rows.shape[1]
-        return part._take(solution.without_features())
+        process = solution.joint.process
+        part = cls(solution.found.kernel, process.n_neighbors)
+        part.n_features_in_ = process.rows.shape[1]
+        part._cells_ = Cells(single=single)
+        part._start_ = Start(Recipe(local=part._local_part()), part._cells_, 0, None)
+        part._solution_ = FromRows(None, None, 0, solution.without_features())
+        part._sums_, part._probes_ = None, None
+        return part
 
-    def _take(self, solution: LocalSolution) -> Self:
-        """Take over what was found."""
-        joint = solution.joint
-        self._solution_ = solution
-        self._calibration_: Calibration | None = None
-        self.kernel_: Kernel = solution.found.kernel
-        self.noise_ = solution.found.noise
-        self.n_neighbors_ = joint.process.n_neighbors
-        self.log_evidence_ = joint.found.log_evidence
-        mean, scale = solution.intercept, joint.found.scale
-        self.mean_ = float(mean[0]) if self._single_ else mean
-        self.scale_ = float(scale[0]) if self._single_ else scale
-        return self
-
+    @blockwise
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict targets.
 
@@ -209,38 +179,130 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         std : ndarray of the same shape
             If `return_std`.
         """
-        check_is_fitted(self)
-        X = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        parts = self._rounded(X, self._solution_.predict(X, None, return_std))
-        found = [part[:, 0] if self._single_ else part for part in parts]
-        return tuple(found) if return_std else found[0]
+        return self._predicted(X, return_std)
+
+    @blockwise
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+        r"""Predict intervals that hold new observations with a given probability.
+
+        .. math:: \hat y(x) + s(x)\, q_{a/2}, \quad \hat y(x) + s(x)\, q_{1 - a/2}, \qquad
+            a = 1 - \text{coverage},
+
+        with s(x) the model's own standard deviation of an observation, noise included, and q the
+        quantiles of (y - ŷ)/s at rows that are left out of the fit (conformal prediction), so that
+        the level holds where the model is wrong too. The rows are left out one by one, or with a
+        splitter as `cv` as it says: with blocks the intervals are for gaps.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        coverage : float, default=0.9
+            The share of observations that the intervals hold.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-3, 3, (1200, 1))
+        >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(1200)
+        >>> model = zonal.KernelRidge(budget=64, random_state=0).fit(X[:1000], y[:1000])
+        >>> lower, upper = model.predict_interval(X[1000:], coverage=0.9)
+        >>> bool(0.84 < np.mean((lower < y[1000:]) & (y[1000:] < upper)) < 0.96)
+        True
+        """
+        return self._interval(X, coverage)
+
+    @blockwise
+    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+        """Predict quantiles of new observations, calibrated like `predict_interval`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        q : float or array-like of shape (n_quantiles,)
+            Levels between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
+            Without the last axis if `q` is a number.
+        """
+        return self._quantiles(X, q)
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel used."""
+        kernel: Kernel = self._solution.part.found.kernel
+        return kernel
+
+    @property
+    def noise_(self) -> float:
+        """The noise η, relative to the kernel."""
+        return float(self._solution.part.found.noise)
+
+    @property
+    def n_neighbors_(self) -> int:
+        """The number of neighbours m."""
+        return int(self._solution.part.joint.process.n_neighbors)
+
+    @property
+    def log_evidence_(self) -> float:
+        """Vecchia's log evidence."""
+        return float(self._solution.log_evidence)
+
+    @property
+    def mean_(self) -> Any:
+        """The mean μ."""
+        return self._each(self._solution.intercept)
+
+    @property
+    def scale_(self) -> Any:
+        """The variance σ² of the process."""
+        return self._each(self._solution.amplitude)
 
     @property
     def calibration_(self) -> Calibration:
         """Scores of rows that are left out of their neighbours; found when first asked for."""
-        check_is_fitted(self)
-        known: Calibration | None = getattr(self, "_calibration_", None)
-        if known is None:
-            self._calibration_ = known = calibrate_local(self._solution_, None)
-        return known
+        calibration: Calibration = self._solution.calibration
+        return calibration
 
-    def _observations(self, X: Any) -> tuple[Array, Array]:
-        X = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        found = self._solution_.predict_observations(X, None, self.calibration_.variance)
-        mean, std = self._rounded(X, found)
-        return mean, std
+    # A model of a constant and a local part, of rows of numbers.
+    features = None
+    local = "auto"
+    encoder = None
+    metric = False
 
-    def _rounded(self, X: Array, parts: tuple[Array | None, ...]) -> list[Array]:
-        """Return what there is in the precision of predictions."""
-        dtype = prediction_dtype(X, getattr(self, "_y_dtype_", "float64"))
-        return [part.astype(dtype, copy=False) for part in parts if part is not None]
+    def _check_parameters(self) -> None:
+        check_count("n_neighbors", self.n_neighbors, "NeighborKriging")
+        check_time_limit(self.time_limit)
+        self._check_noise()
 
-    def _given_kernel(self, X: Array, weight: FloatArray | None) -> Kernel | None:
-        if isinstance(self.kernel, str) and self.kernel == "auto":
-            return None
-        kernel = as_kernel(self.kernel).resolve(X, weight)
-        kernel(X[:1])  # length scales of another number of columns are an error here
-        return kernel
+    def _check_y(self, y: Any) -> Array:
+        return check_numbers(y, type(self).__name__)
+
+    def _valid_rows(self, X: Any, *, reset: bool) -> Any:
+        return valid_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+
+    def _shrinkage(self) -> Recipe:
+        return Recipe(alpha="evidence")
+
+    def _local_part(self) -> Local:
+        automatic = isinstance(self.kernel, str) and self.kernel == "auto"
+        return Local(
+            None if automatic else as_kernel(self.kernel),
+            self._check_noise(),
+            int(self.n_neighbors),
+            seed=self._seed(),
+            required=True,
+            seconds=self.time_limit,
+        )
 
     def _check_noise(self) -> float | None:
         if isinstance(self.noise, str) and self.noise == "auto":
@@ -253,20 +315,16 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
             'ratio of the noise variance to the kernel, or "auto".'
         )
 
-    def _check_weight(self, X: Array, sample_weight: Any) -> FloatArray | None:
-        if sample_weight is None:
-            return None
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weight.any():
-            raise ValueError("All sample weights are zero: at least one row must count.")
-        return np.asarray(weight)
-
     def _seed(self) -> int:
         if self.random_state is None:
             return 0
         return int(check_random_state(self.random_state).randint(1 << 31))
 
+    def _local_view(self, part: Any) -> "NeighborKriging":
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
+        tags.input_tags.sparse = False
         return tags

@@ -9,12 +9,18 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
+from ..features.space import FeatureSpace
+from ..model.summation import Summation, announce_sums
 from ..moments import Moments
-from ..rows import blockwise
+from ..rows import Block, blockwise
 from ..rows.survey import Survey
-from .feature_learner import MomentLearner
+from .base import Learner
+from .features import asked_width, fit_features, take_sparse
 
 __all__ = ["KernelPCA"]
+
+# How long a few eigenvectors take, in whole eigendecompositions.
+EIGENVECTORS = 0.25
 
 
 class _Components(NamedTuple):
@@ -35,7 +41,7 @@ class _Components(NamedTuple):
     total: float
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner):
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     """Kernel principal component analysis on explicit features, in one pass.
 
     The eigenvectors of the centred second moment of the features; as the features' products
@@ -99,12 +105,47 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner
     def _check_parameters(self) -> None:
         check_count("n_components", self.n_components, type(self).__name__)
 
-    def _learn(self, survey: Survey) -> None:
-        super()._learn(survey)
+    def _learn(self, survey: Survey, **options: Any) -> None:
+        X, owner = survey.sample.X, type(self).__name__
+        width = asked_width(self.features, self.budget)
+        announce_sums(owner, survey.n_rows, width, 0, 1, EIGENVECTORS)
+        self.features_ = fit_features(
+            self.features, X, owner=owner, budget=self.budget, random_state=self.random_state
+        )
+        self._summation_ = Summation.of(self.features_, X, np.empty((X.shape[0], 0)))
         if self.n_components > self.n_columns_:
             raise ValueError(
                 f"n_components={self.n_components} exceeds the {self.n_columns_} features."
             )
+
+    @property
+    def n_columns_(self) -> int:
+        """The number of features D."""
+        return int(self._summation_.n_columns)
+
+    @property
+    def moments_(self) -> list[Moments]:
+        """The sums over the rows seen; none in a copy `without_sums`."""
+        check_is_fitted(self)
+        return self._sums_ or []
+
+    @property
+    def _space(self) -> FeatureSpace:
+        return self._summation_.space
+
+    @property
+    def _block_rows(self) -> int:
+        return self._space.block_rows
+
+    def _sums(self, block: Block) -> list[Moments]:
+        rows = Block(block.X, np.empty((len(block), 0)), None, block.start)
+        return self._summation_.folds(rows, self._title("rows"))
+
+    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
+        return [a + b for a, b in zip(left, right, strict=True)]
+
+    def _n_summed(self, sums: list[Moments]) -> int:
+        return sum(moments.n_rows for moments in sums)
 
     @blockwise
     def transform(self, X: Any) -> Array:
@@ -172,5 +213,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentLearner
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = take_sparse(self.features)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,26 +1,29 @@
 """Kernel ridge regression on explicit features, in one pass over the data."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, is_classifier
 
 from .._typing import Array, FloatArray
-from ..rows import Block, blockwise
+from ..calibration.intervals import Calibration
+from ..features.columns.table.encoding import SplitTable
+from ..model.recipe import Recipe
+from ..model.ridge_path import check_alphas
+from ..moments.folds import Splits
+from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
-from ..selection.search import MIN_ROWS
-from .calibrated import CalibratedRegressor
-from .local_solution import LocalSolution
-from .ridge_learner import RidgeLearner
-from .target_scale import choose_scale
+from .features import is_automatic
+from .folds import check_alpha, path_cost, plan_folds, splits_rows
+from .model_learner import ModelLearner
+from .neighbor_kriging import NeighborKriging
 from .targets import check_numbers
 
 __all__ = ["KernelRidge"]
 
 
-class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
+class KernelRidge(RegressorMixin, ModelLearner):
     r"""Kernel ridge regression on explicit features.
 
     .. math::
@@ -139,21 +142,19 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(
-            features,
-            alpha,
-            alphas=alphas,
-            cv=cv,
-            fit_intercept=fit_intercept,
-            local=local,
-            encoder=encoder,
-            budget=budget,
-            metric=metric,
-            time_limit=time_limit,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.features = features
+        self.alpha = alpha
+        self.alphas = alphas
+        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.local = local
+        self.encoder = encoder
         self.target = target
+        self.budget = budget
+        self.metric = metric
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self,
@@ -190,7 +191,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         -------
         self
         """
-        return self._fit_grouped(X, y, sample_weight, checkpoint, groups)
+        groups = None if groups is None else np.asarray(groups)
+        return self._fit(X, y, sample_weight, checkpoint, groups=groups)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data.
@@ -227,22 +229,62 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         std : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Only if `return_std`.
         """
-        std: Array | None = None
-        if return_std:
-            rows = self._check_rows(X, reset=False)
-            if isinstance(self._solution, LocalSolution):
-                mean, std = self._predict_local(rows, return_std=True)
-            else:
-                mean, variance, _ = self._posterior().predict(self._space, rows)
-                dtype = self._prediction_dtype(rows)
-                mean, std = mean.astype(dtype), np.sqrt(variance).astype(dtype)
-        else:
-            mean = self._scores(X)
-        if hasattr(self, "target_"):
-            std = None if std is None else std * self.target_.slope(mean)
-            mean = self.target_.backward(mean)
-        parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
-        return tuple(parts) if return_std else parts[0]
+        return self._predicted(X, return_std)
+
+    @blockwise
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+        r"""Predict intervals that hold new observations with a given probability.
+
+        .. math:: \hat y(x) + s(x)\, q_{a/2}, \quad \hat y(x) + s(x)\, q_{1 - a/2}, \qquad
+            a = 1 - \text{coverage},
+
+        with s(x) the model's own standard deviation of an observation, noise included, and q the
+        quantiles of (y - ŷ)/s at rows that are left out of the fit (conformal prediction), so that
+        the level holds where the model is wrong too. The rows are left out one by one, or with a
+        splitter as `cv` as it says: with blocks the intervals are for gaps.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        coverage : float, default=0.9
+            The share of observations that the intervals hold.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-3, 3, (1200, 1))
+        >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(1200)
+        >>> model = zonal.KernelRidge(budget=64, random_state=0).fit(X[:1000], y[:1000])
+        >>> lower, upper = model.predict_interval(X[1000:], coverage=0.9)
+        >>> bool(0.84 < np.mean((lower < y[1000:]) & (y[1000:] < upper)) < 0.96)
+        True
+        """
+        return self._interval(X, coverage)
+
+    @blockwise
+    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+        """Predict quantiles of new observations, calibrated like `predict_interval`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        q : float or array-like of shape (n_quantiles,)
+            Levels between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
+            Without the last axis if `q` is a number.
+        """
+        return self._quantiles(X, q)
 
     def gradient(self, X: Any) -> Array:
         r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
@@ -270,58 +312,87 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         >>> bool(np.abs(model.gradient(X) - np.cos(X)).max() < 0.01)
         True
         """
-        gradient = self._gradient(X, self._solution.coef)
-        if hasattr(self, "target_"):
-            gradient = gradient * self.target_.slope(self._scores(X))[:, :, None]
-        return gradient[:, 0] if self._single_ else gradient
-
-    def _quantiles(self, X: Any, levels: npt.ArrayLike) -> Array:
-        found = super()._quantiles(X, levels)
-        return self.target_.inverse(found) if hasattr(self, "target_") else found
+        return self._each(self._model.gradient(self._check_rows(X, reset=False)))
 
     @property
     def coef_(self) -> FloatArray:
         """Coefficients β of the features."""
-        coef = self._solution.coef.T
-        return coef[0] if self._single_ else coef
+        return np.asarray(self._each(self._solution.coef.T[None])[0])
 
     @property
     def intercept_(self) -> Any:
         """Intercept β₀."""
-        intercept = self._solution.intercept
-        return float(intercept[0]) if self._single_ else intercept
+        return self._each(self._solution.intercept)
+
+    @property
+    def alpha_(self) -> float:
+        """The regularisation used."""
+        return float(self._solution.alpha)
+
+    @property
+    def cv_results_(self) -> dict[str, Array]:
+        """Alphas with their cross-validated errors (empty for a given alpha)."""
+        results: dict[str, Array] = self._solution.cv_results
+        return results
+
+    @property
+    def calibration_(self) -> Calibration:
+        """What intervals are calibrated by: scores of rows that are left out of the fit."""
+        calibration: Calibration = self._solution.calibration
+        return calibration
+
+    @property
+    def target_(self) -> Any:
+        """The scale of the targets, where it is another than their own."""
+        scale = self._model.cells.scale
+        if scale is None:
+            raise AttributeError("The targets are learnt as they are.")
+        return scale
 
     def _check_parameters(self) -> None:
         if not (self.target is None or self.target == "auto"):
             raise ValueError(f"target={self.target!r} must be 'auto' or None.")
+        check_alpha(self.alpha)
         super()._check_parameters()
+
+    def _shrinkage(self) -> Recipe:
+        alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
+        return Recipe(
+            alpha=alpha, alphas=check_alphas(self.alphas), fit_intercept=self.fit_intercept
+        )
+
+    def _splits_rows(self, groups: Any) -> bool:
+        return splits_rows(self.alpha, self.cv, groups)
+
+    def _folds(
+        self, survey: Survey, raw: Block | None, groups: Any
+    ) -> tuple[int, Splits | None, SplitTable | None]:
+        encoder = self._cells_.encoder
+        return plan_folds(self.alpha, self.cv, groups, survey, raw, encoder, is_classifier(self))
+
+    def _solve_cost(self, n_sums: int) -> float:
+        return path_cost(self.alpha, n_sums)
 
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
 
-    def _checked(self, block: Block, *, first: bool, **how: Any) -> Block:
-        block = super()._checked(block, first=first, **how)
-        tried = self.target == "auto" and hasattr(self, "encoder_") and self._is_automatic()
-        # As many as the choice wants, whose error it takes over.
-        enough = block.n_counting >= MIN_ROWS
-        if first and tried and block.y.ndim == 1 and enough:
-            scale = choose_scale(block.X, block.y, block.weight)
-            if scale is not None:
-                self.target_ = scale
-        if not hasattr(self, "target_"):
-            return block
-        return replace(block, y=self.target_.forward(block.y).astype(block.y.dtype))
+    def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
+        known = super()._read(block, survey, source)
+        if self.target == "auto" and is_automatic(self.features):
+            self._cells_ = self._cells_.with_scale(block, survey.sample.numbers)
+        return known
 
-    def _learn(self, survey: Survey) -> None:
-        self._single_ = survey.sample.y.ndim == 1
-        super()._learn(survey)
-        if hasattr(self, "target_"):
-            # The error of what was chosen, not that of the pilot's regression.
-            chosen = [record["error"] for record in self._selection_ if record["chosen"]]
+    def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
+        chosen = [record["error"] for record in recipe.records if record["chosen"]]
+        if chosen:
+            # The error of what was chosen, not that of the pilot's regression; the pilot's rows
+            # are random ones, those of a splitter are not.
             error = chosen[-1] ** 0.5 * float(np.std(survey.sample.y))
-            if self._plan_ is None:  # the pilot's rows are random ones, those of a splitter are not
-                error = min(error, self.target_.deviation)
-            self.target_ = replace(self.target_, deviation=error)
+            self._cells_ = self._cells_.with_deviation(error, least=plan is None)
+        return recipe
+
+    def _local_view(self, part: Any) -> NeighborKriging:
+        return NeighborKriging.of(part, self._cells_.single)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,10 +12,8 @@ from .._validation import check_values
 
 __all__ = [
     "check_labels",
-    "check_n_targets",
     "check_numbers",
     "check_range",
-    "prediction_dtype",
     "require",
 ]
 
@@ -50,16 +48,6 @@ def check_range(y: Array, owner: str) -> None:
         )
 
 
-def prediction_dtype(X: Any, y_dtype: Any) -> np.dtype[Any]:
-    """Return the precision of predictions: single only where rows and targets both are.
-
-    Targets far from zero, such as 1.7e9 + 60 sin x, would be lost in the precision of the rows.
-    """
-    single = np.dtype(np.float32)
-    both = getattr(X, "dtype", None) == single and np.dtype(y_dtype) == single
-    return single if both else np.dtype(np.float64)
-
-
 def check_labels(y: Any, owner: str) -> Array:
     """Return labels of classes: [n]."""
     require(y, owner)
@@ -68,9 +56,3 @@ def check_labels(y: Any, owner: str) -> Array:
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return np.asarray(y)
-
-
-def check_n_targets(found: int, expected: int) -> None:
-    """Raise ValueError if a chunk has another number of targets than the first."""
-    if found != expected:
-        raise ValueError(f"This chunk has {found} targets, but the first had {expected}.")

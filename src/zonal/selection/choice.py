@@ -20,10 +20,11 @@ from .._typing import FloatArray
 from ..features.columns.stretcher import Stretcher
 from ..kriging.search import Found
 from ..kriging.units import column_groups
+from ..model.recipe import Local, Recipe
+from ..model.split_fits import FIT_NEIGHBORS
 from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import Candidate, scout_for
-from .model import LocalOptions, Model
 from .pilot import Pilot
 from .records import left_out, record
 from .search import Search
@@ -90,14 +91,14 @@ def select_model(
     pilot: npt.NDArray[np.intp],
     *,
     n_components: int,
-    local: LocalOptions,
+    local: Local,
     splits: list[Split] | None = None,
     scaled: bool = False,
     seed: int = 0,
     verbose: bool = False,
     metric: bool = True,
     deadline: Deadline | None = None,
-) -> Model:
+) -> Recipe:
     """Choose features, a local part or both for rows that are all in memory.
 
     Parameters
@@ -113,7 +114,7 @@ def select_model(
         Numbers of the rows of the pilot, all of positive weight.
     n_components : int
         The width D of features.
-    local : LocalOptions
+    local : Local
     splits : list of Split, optional
         Held-out rows of the kind that the model will meet; by default random ones.
     scaled, seed, verbose, metric, deadline
@@ -139,7 +140,7 @@ class _Chooser:
         weights: FloatArray | None,
         pilot: npt.NDArray[np.intp],
         n_components: int,
-        local: LocalOptions,
+        local: Local,
         splits: list[Split] | None,
         scaled: bool,
         seed: int,
@@ -175,7 +176,7 @@ class _Chooser:
         self.trials.move_kernel = local.kernel is None
         self.trials.move_noise = local.noise is None
 
-    def choose(self) -> Model:
+    def choose(self) -> Recipe:
         """Run the trials and build what wins."""
         search = self.search
         first = search.first_round((GLANCE,), products=False)
@@ -352,7 +353,7 @@ class _Chooser:
                 best = other
         return best
 
-    def _build(self, best: _Contender) -> Model:
+    def _build(self, best: _Contender) -> Recipe:
         steps: list[tuple[str, Any]] = [] if self.step is None else [("scale", self.step)]
         if best.metric is not None:
             name = "stretch" if isinstance(best.metric, Stretcher) else "metric"
@@ -368,7 +369,12 @@ class _Chooser:
         far_reaching = self.trials.mapped(best.metric).rows.shape[1] > FEW_COLUMNS
         if far_reaching and not (self.gaps or self.local.required):
             n_neighbors = max(n_neighbors, MANY_NEIGHBORS)
-        return Model(features, columns, found, n_neighbors, self.n_far, records)
+        if found is None:
+            return Recipe(features, records=tuple(records))
+        part = replace(self.local, n_neighbors=n_neighbors, n_far=self.n_far, found=found)
+        if not self.local.required:
+            part = replace(part, fit_neighbors=FIT_NEIGHBORS)
+        return Recipe(features, columns, part, records=tuple(records))
 
     def _recorded(self, contender: _Contender) -> _Contender:
         """Note a trial of the last round in the table of what was tried."""

@@ -20,6 +20,7 @@ from .._validation import is_sparse
 from ..features.columns import LearnedMetric
 from ..kernels import TruncationWarning
 from ..kernels.bandwidth import median_distance
+from ..model.recipe import MIN_ROWS
 from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import COMPOSITE, FAMILIES, WIDTHS, Candidate, Scales, maps_for, scout_for
@@ -28,10 +29,8 @@ from .records import left_out, record
 from .structure import prepare
 from .sums import SUMS, Columns
 
-__all__ = ["MIN_ROWS", "Search", "select_features"]
+__all__ = ["Search", "select_features"]
 
-#: With fewer rows there is nothing to choose by: the default is used.
-MIN_ROWS = 300
 # Above this many columns neither distances nor gradients say much; the metric is not tried.
 MAX_METRIC_COLUMNS = 1000
 # The first rounds of the metric bring nearly all that it brings, and so do few landmarks and rows:

@@ -24,25 +24,19 @@ from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_candidates, find_parameters, polish
 from ..kriging.units import STARTS, share_of
+from ..model.split_fits import FIT_NEIGHBORS, judged_rows
 from ..moments.folds import Splits
 from ..moments.held_out import HeldOut
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block, sample_rows
 from ..rows.threads import ordered_map
 
-__all__ = ["FIT_NEIGHBORS", "Split", "Trial", "Trials", "preferred", "splits_of"]
+__all__ = ["Split", "Trial", "Trials", "preferred", "splits_of"]
 
-# Whitened rows by which a joint model is judged: at least so many, and so many a column.
-JUDGED_ROWS, ROWS_A_COLUMN = 4_000, 8
-# Without features they find nothing but the mean and the scale; as many, so that neighbours of the
-# one are those of the other.
-MEAN_ROWS = 4_000
 # A climb starts from at least so much noise.
 LEAST_NOISE = 1e-3
 # Rows whose parameters are tried for predictions into gaps, where neighbours are far.
 FEWER_ROWS = 1_000, 4_000
-#: Neighbours in the fit of a model that was chosen, where predictions may use more.
-FIT_NEIGHBORS = 24
 # A candidate replaces a simpler one if it gains this share, and as many standard errors.
 LEAST_GAIN, DEVIATIONS = 0.005, 1.0
 
@@ -337,9 +331,7 @@ class Trials:
                 self.n_neighbors,
                 self.n_far,
             )
-            wanted = max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns) if n_columns else MEAN_ROWS
-            n_judged = min(len(locations), wanted)
-            judged = np.linspace(0, len(locations) - 1, n_judged).astype(np.int32)
+            judged = judged_rows(len(locations), n_columns)
             joint = fit_joint(
                 locations,
                 process,
@@ -347,7 +339,7 @@ class Trials:
                 found.ratio,
                 judged=judged,
                 neighbors=self._known(
-                    (number, n_judged, process.metric),
+                    (number, len(judged), process.metric),
                     lambda: process.earlier(judged, FIT_NEIGHBORS),  # noqa: B023  called here
                 ),
             )

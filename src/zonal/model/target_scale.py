@@ -94,12 +94,12 @@ class TargetScale:
         return -0.5 * np.log(4 * positive) if self.name == "root" else -np.log(positive)
 
 
-def choose_scale(rows: Array, y: Array, weights: FloatArray | None) -> TargetScale | None:
+def choose_scale(rows: Any, y: Array, weights: FloatArray | None) -> TargetScale | None:
     """Return the scale on which targets are learnt; None: as they are.
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
+    rows : ndarray of shape (n, d), or what gives some of them by their numbers
         With columns on a common scale.
     y : ndarray of shape (n,)
     weights : ndarray of shape (n,) or None

@@ -15,9 +15,16 @@ from ..kriging.marginal import Marginal, Observed, marginal
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.whitening import Whitening
-from ..selection.trials import FIT_NEIGHBORS, JUDGED_ROWS, MEAN_ROWS, ROWS_A_COLUMN
 
-__all__ = ["SplitFits", "fit_part", "part_of"]
+__all__ = ["FIT_NEIGHBORS", "SplitFits", "fit_part", "judged_rows", "part_of"]
+
+#: Neighbours in the fit of a model that was chosen, where predictions may use more.
+FIT_NEIGHBORS = 24
+# Whitened rows by which a joint model is judged: at least so many, and so many a column.
+JUDGED_ROWS, ROWS_A_COLUMN = 4_000, 8
+# Without features they find nothing but the mean and the scale; as many, so that neighbours of the
+# one are those of the other.
+MEAN_ROWS = 4_000
 
 
 class SplitFits:
@@ -37,7 +44,7 @@ class SplitFits:
         self.process, self.features, self.ratio = joint.process, features, ratio
         known = explained(features, joint.process.rows, joint.found.coef)
         self.targets: FloatArray = joint.residual + joint.found.mean + known
-        judged = _judged(len(self.targets), len(joint.found.coef))
+        judged = judged_rows(len(self.targets), len(joint.found.coef))
         self._whitening = self.process.whitening(judged, FIT_NEIGHBORS)
         self._sums = self._gram(self.process, self.targets, self._whitening)
 
@@ -112,11 +119,11 @@ def fit_part(
         As in `SplitFits`.
     """
     n_columns = features(locations.rows[:1]).shape[1]
-    judged = _judged(len(locations), n_columns)
+    judged = judged_rows(len(locations), n_columns)
     return fit_joint(locations, process, features, ratio, n_neighbors=FIT_NEIGHBORS, judged=judged)
 
 
-def _judged(n_rows: int, n_columns: int) -> Indices:
+def judged_rows(n_rows: int, n_columns: int) -> Indices:
     """Return the places whose whitened columns are summed."""
     most = max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns) if n_columns else MEAN_ROWS
     return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int32)

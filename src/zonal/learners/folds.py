@@ -1,0 +1,85 @@
+"""Which folds or splits `cv` and `groups` ask for."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ..features.columns.table.encoding import SplitTable
+from ..moments.folds import Splits, check_n_folds, make_splits
+from ..rows import Block
+from ..rows.survey import Survey
+
+__all__ = ["check_alpha", "count_folds", "path_cost", "plan_folds", "splits_rows"]
+
+
+def splits_rows(alpha: Any, cv: Any, groups: Any) -> bool:
+    """Tell whether a splitter, not the hash of row numbers, makes the folds."""
+    is_number = isinstance(cv, Integral) and groups is None
+    return isinstance(alpha, str) and not is_number
+
+
+def count_folds(alpha: Any, cv: Any, groups: Any) -> int:
+    """Return the number of folds by row number; none of them where alpha is given."""
+    if not isinstance(alpha, str):
+        return 1
+    if isinstance(cv, Integral) and not isinstance(cv, bool) and groups is None:
+        return check_n_folds(int(cv))
+    raise ValueError(
+        "partial_fit, like a stream of more rows than are held in memory, assigns folds by row "
+        f"number and needs an integer cv without groups, not {cv!r}; use fit on fewer rows for "
+        "splitters and index pairs, or a number as alpha."
+    )
+
+
+def check_alpha(alpha: Any) -> None:
+    """Raise ValueError unless alpha is "cv" or a number of at least zero."""
+    name = isinstance(alpha, str)
+    number = isinstance(alpha, Real) and not isinstance(alpha, bool)
+    if not ((name and alpha == "cv") or (number and 0 <= float(alpha) < np.inf)):
+        raise ValueError(f"alpha={alpha!r} must be 'cv' or a number of at least 0.")
+
+
+def path_cost(alpha: Any, n_sums: int) -> float:
+    """Return how long systems take: a path of alphas has a tridiagonal form for each fold."""
+    return 0.8 * n_sums if isinstance(alpha, str) else 0.2
+
+
+def plan_folds(
+    alpha: Any,
+    cv: Any,
+    groups: Any,
+    survey: Survey,
+    raw: Block | None,
+    encoder: Any,
+    classifier: bool,
+) -> tuple[int, Splits | None, SplitTable | None]:
+    """Return the number of folds by row number, and the splits of a splitter.
+
+    Parameters
+    ----------
+    alpha, cv, groups
+        As learners take them.
+    survey : Survey
+        The rows as numbers, all of them or a sample.
+    raw : Block
+        The rows as they were given, of which splitters may want columns by name.
+    encoder : TableEncoder or None
+        What made numbers of them.
+    classifier : bool
+
+    Returns
+    -------
+    n_folds : int
+    plan : Splits or None
+    table : SplitTable or None
+        The table that is encoded anew for each split.
+    """
+    if not survey.whole or not isinstance(alpha, str):
+        return count_folds(alpha, cv, groups), None, None
+    assert raw is not None
+    X = survey.sample.X if encoder is None else raw.X
+    plan = make_splits(cv, X, survey.sample.y, survey.n_rows, classifier, groups)
+    if not splits_rows(alpha, cv, groups):
+        return plan.n_groups, None, None
+    return 1, plan, None if encoder is None else encoder.split_table(*raw.parts)

@@ -1,0 +1,132 @@
+"""What a fitted model says of rows."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import Array, FloatArray
+from ..calibration.classes import ClassCalibration
+from ..calibration.intervals import Calibration
+from .cells import Cells
+
+__all__ = ["Fitted", "Predicted", "Solved"]
+
+
+class Solved(Protocol):
+    """What `FromSums` and `FromRows` both answer, of rows of numbers."""
+
+    @property
+    def coef(self) -> FloatArray:
+        """The coefficients of the features: [D, n_targets]."""
+
+    @property
+    def calibration(self) -> Calibration:
+        """What makes intervals hold; found once."""
+
+    @property
+    def classes(self) -> ClassCalibration:
+        """What makes values of classes probabilities; found once."""
+
+    def mean(self, rows: Any) -> Array:
+        """Return predictions: [n, n_targets]."""
+
+    def latent(self, rows: Any) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of the latent functions."""
+
+    def observed(self, rows: Any) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations."""
+
+    def gradient(self, rows: Any, held_out: bool = False) -> Array:
+        """Return gradients of the predictions: [n, n_targets, d]."""
+
+    def without(self, rows: Any) -> "Solved":
+        """Return the model as if some rows were not known."""
+
+    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
+        """Draw the latent functions at rows: [n, n_targets, n_samples]."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What is predicted for rows, on the scale of the targets.
+
+    Attributes
+    ----------
+    center : ndarray of shape (n, n_targets)
+        Predictions on the scale on which targets are learnt.
+    spread : ndarray of shape (n, n_targets) or None
+        Standard deviations there, of the latent functions or of observations.
+    cells : Cells
+    calibration : Calibration or None
+        Of observations.
+    """
+
+    center: Array
+    spread: Array | None
+    cells: Cells
+    calibration: Calibration | None = None
+
+    @property
+    def mean(self) -> Array:
+        """The mean: [n, n_targets]."""
+        scale = self.cells.scale
+        return self.center if scale is None else scale.backward(self.center)
+
+    @property
+    def std(self) -> Array:
+        """Standard deviations, to first order on another scale: [n, n_targets]."""
+        assert self.spread is not None
+        scale = self.cells.scale
+        return self.spread if scale is None else self.spread * scale.slope(self.center)
+
+    def quantiles(self, levels: npt.ArrayLike) -> Array:
+        """Return calibrated quantiles of observations: [n_levels, n, n_targets]."""
+        assert self.calibration is not None
+        assert self.spread is not None
+        found = self.calibration.at(self.center, self.spread, levels)
+        scale = self.cells.scale
+        return found if scale is None else scale.inverse(found)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model: how cells become numbers, and what was found of these.
+
+    Attributes
+    ----------
+    cells : Cells
+    solved : Solved
+    """
+
+    cells: Cells
+    solved: Solved
+
+    def at(self, X: Any, std: bool = False) -> Predicted:
+        """Predict checked rows, and on request standard deviations of the latent functions."""
+        rows = self.cells.rows(X)
+        mean, spread = self.solved.latent(rows) if std else (self.solved.mean(rows), None)
+        return self._predicted(rows, mean, spread)
+
+    def observed_at(self, X: Any) -> Predicted:
+        """Predict observations at checked rows, with calibrated quantiles."""
+        calibration = self.solved.calibration  # before the rows, which may be no good
+        rows = self.cells.rows(X)
+        return self._predicted(rows, *self.solved.observed(rows), calibration)
+
+    def gradient(self, X: Any) -> Array:
+        """Return gradients of the predictions at checked rows: [n, n_targets, d]."""
+        rows = self.cells.rows(X)
+        gradient = self.solved.gradient(rows)
+        scale = self.cells.scale
+        if scale is None:
+            return gradient
+        return gradient * scale.slope(self.solved.mean(rows))[:, :, None]
+
+    def _predicted(
+        self, rows: Any, mean: Array, spread: Array | None, calibration: Any = None
+    ) -> Predicted:
+        dtype = self.cells.dtype(rows)
+        own = None if spread is None else spread.astype(dtype, copy=False)
+        return Predicted(mean.astype(dtype, copy=False), own, self.cells, calibration)

@@ -1,0 +1,163 @@
+"""A model with a local part, which keeps its rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, FloatArray
+from ..calibration.classes import ClassCalibration
+from ..calibration.intervals import Calibration
+from ..features.chain_rule import features_gradient
+from ..features.space import FeatureSpace
+from .local_calibration import Part, calibrate_local, unseen_local
+from .local_solution import LocalGradient, LocalSolution
+
+__all__ = ["FromRows"]
+
+
+@dataclass(frozen=True)
+class FromRows:
+    """Features, if there are any, and a Gaussian process that is known by the nearest rows.
+
+    Attributes
+    ----------
+    columns : transformer or None
+        What comes before the feature map; the local part sees its rows.
+    features : transformer or None
+        The whole of the features, `columns` included; None: a constant.
+    n_columns : int
+        The number of features.
+    part : LocalSolution
+        The fit to rows as the local part sees them.
+    """
+
+    columns: Any
+    features: Any
+    n_columns: int
+    part: LocalSolution
+
+    @property
+    def coef(self) -> FloatArray:
+        """The coefficients of the features: [D, n_targets]."""
+        return self.part.coef
+
+    @property
+    def intercept(self) -> FloatArray:
+        """The constant: [n_targets]."""
+        return self.part.intercept
+
+    @property
+    def alpha(self) -> float:
+        """The ridge on whitened features."""
+        return float(self.part.alpha)
+
+    @property
+    def cv_results(self) -> dict[str, Array]:
+        """Nothing: the evidence decides."""
+        return self.part.cv_results
+
+    @property
+    def noise(self) -> FloatArray:
+        """The variance of the noise: [n_targets]."""
+        return np.asarray(self.part.found.noise * self.part.joint.found.scale)
+
+    @property
+    def amplitude(self) -> FloatArray:
+        """The variance of the process: [n_targets]."""
+        return self.part.joint.found.scale
+
+    @property
+    def log_evidence(self) -> float:
+        """Vecchia's."""
+        return float(self.part.joint.found.log_evidence)
+
+    @property
+    def map(self) -> Callable[[Array], Array] | None:
+        """The feature map of rows as the local part sees them, or None."""
+        if self.features is None:
+            return None
+        last = FeatureSpace(self.features, self.n_columns).steps[-1]
+        return FeatureSpace(last, self.n_columns).transform
+
+    def local_rows(self, rows: Any) -> Array:
+        """Return rows as the local part sees them."""
+        if self.columns is not None:
+            rows = FeatureSpace(self.columns, 0).transform(rows)
+        return np.ascontiguousarray(rows)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """What makes intervals hold, from rows that are left out; found once."""
+        return calibrate_local(self.part, self.map)
+
+    @cached_property
+    def classes(self) -> ClassCalibration:
+        """What makes values of classes probabilities, from rows that are left out; found once."""
+        return _of_classes(*unseen_local(self.part, self.map))
+
+    def calibrated_by(self, parts: list[Part], labels: bool) -> "FromRows":
+        """Return the same, calibrated by test rows of splits that are at hand now only.
+
+        Parameters
+        ----------
+        parts : list of Part
+        labels : bool
+            Whether the targets are indicators of classes.
+        """
+        copy = replace(self)
+        if labels:
+            found: Any = _of_classes(*unseen_local(self.part, self.map, parts))
+        else:
+            found = calibrate_local(self.part, self.map, parts)
+        vars(copy)["classes" if labels else "calibration"] = found
+        return copy
+
+    def mean(self, rows: Any) -> Array:
+        """Return predictions at rows: [n, n_targets]."""
+        return self.part.predict(self.local_rows(rows), self.map)[0]
+
+    def latent(self, rows: Any) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of the latent functions: [n, n_targets]."""
+        mean, std = self.part.predict(self.local_rows(rows), self.map, return_std=True)
+        assert std is not None
+        return mean, std
+
+    def observed(self, rows: Any) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations: [n, n_targets]."""
+        variance = self.calibration.variance
+        return self.part.predict_observations(self.local_rows(rows), self.map, variance)
+
+    def gradient(self, rows: Any, held_out: bool = False) -> Array:
+        """Return gradients of the predictions, at known rows as if they were not: [n, t, d]."""
+        before = [] if self.columns is None else FeatureSpace(self.columns, 0).steps
+        last = None
+        if self.features is not None:
+            last = FeatureSpace(self.features, self.n_columns).steps[-1]
+        steps = [*before, LocalGradient(self.part, last, held_out)]
+        return features_gradient(steps, rows, self.coef)
+
+    def without(self, rows: Any) -> "FromRows":
+        """Return the model to which the places nearest to some rows are not known."""
+        return replace(self, part=self.part.without(self.local_rows(rows)))
+
+    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
+        """Refuse: no draws of the local part are made."""
+        raise NotImplementedError(
+            "The model has a local part, of which no draws are made: fit with local=None, or use "
+            "the standard deviations of predict."
+        )
+
+    def shares(self) -> dict[str, float]:
+        """Return the shares of the targets' variance: features, local part, noise; sum one."""
+        return self.part.shares()
+
+    def light(self) -> "FromRows":
+        """Return the model: it needs its rows."""
+        return self
+
+
+def _of_classes(truth: FloatArray, values: FloatArray, weight: FloatArray) -> ClassCalibration:
+    return ClassCalibration.of(values, truth.argmax(axis=1), weight)

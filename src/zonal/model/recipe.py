@@ -1,0 +1,110 @@
+"""What to fit, as a value."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._typing import FloatArray
+from ..kernels import Kernel
+from ..kriging.search import Found
+
+__all__ = ["MIN_ROWS", "Local", "Recipe"]
+
+#: With fewer rows there is nothing to choose by, and folds leave too much to chance.
+MIN_ROWS = 300
+
+
+@dataclass(frozen=True)
+class Local:
+    """The local part of a recipe.
+
+    Attributes
+    ----------
+    kernel : Kernel or None
+        None: by evidence.
+    noise : float or None
+        None: by evidence.
+    n_neighbors, n_far : int
+        Rows that a prediction uses, and how many of these are far.
+    fit_neighbors : int or None
+        Earlier rows that a row is conditioned on in the fit; None: as many.
+    found : Found or None
+        Kernel, noise and ratio of the parts, where they are known already.
+    seed : int
+        Of the order of the rows.
+    required : bool
+        Whether the model must have a local part.
+    seconds : float or None
+        About how long the search for its parameters may take; None: as long as it takes.
+    """
+
+    kernel: Kernel | None = None
+    noise: float | None = None
+    n_neighbors: int = 32
+    n_far: int = 0
+    fit_neighbors: int | None = None
+    found: Found | None = None
+    seed: int = 0
+    required: bool = False
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to fit: the feature map, the local part, and how strongly coefficients are shrunk.
+
+    Attributes
+    ----------
+    features : transformer or None
+        The feature map, alone or last in a pipeline; None: a constant.
+    columns : transformer or None
+        What comes before the feature map, for the local part; None: nothing.
+    local : Local or None
+        None: features alone.
+    alpha : float, "cv" or "evidence"
+        The regularisation, or how it is found.
+    alphas : ndarray or None
+        What is tried by cross-validation; None: the default path.
+    noise : float or None
+        The variance of the noise, where the whole prior is given.
+    fit_intercept : bool
+        Whether there is a constant (with a local part there always is one).
+    records : tuple of dict
+        What the choice has tried.
+    """
+
+    features: Any = None
+    columns: Any = None
+    local: Local | None = None
+    alpha: float | str = "cv"
+    alphas: FloatArray | None = None
+    noise: float | None = None
+    fit_intercept: bool = True
+    records: tuple[dict[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        """Say it in five lines."""
+        local = self.local
+        part = "none"
+        if local is not None:
+            found = local.found
+            kernel, noise = (
+                (local.kernel, local.noise) if found is None else (found.kernel, found.noise)
+            )
+            part = f"{kernel or 'kernel by evidence'}, {local.n_neighbors} neighbours"
+            part += ", noise by evidence" if noise is None else f", noise {noise:.3g}"
+        shrink = f"{self.alpha:.3g}" if not isinstance(self.alpha, str) else f"by {self.alpha}"
+        return "\n".join(
+            [
+                f"columns    {_one_line(self.columns) or 'as they are'}",
+                f"features   {_one_line(self.features) or 'a constant'}",
+                f"local part {_one_line(part)}",
+                f"alpha      {shrink if self.noise is None else f'the given noise {self.noise:g}'}",
+                f"chosen     among {len(self.records)}"
+                if self.records
+                else "chosen     by the user",
+            ]
+        )
+
+
+def _one_line(value: Any) -> str:
+    return "" if value is None else " ".join(str(value).split())

@@ -1,0 +1,195 @@
+"""A recipe whose features are fitted: what is summed or kept of the rows, and what follows."""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from .._deadline import Deadline
+from .._typing import Array
+from ..features.columns.table.encoding import SplitTable
+from ..features.space import FeatureSpace
+from ..moments import Moments
+from ..moments.folds import Splits
+from ..rows import Block
+from ..rows.copies import relative_weights
+from ..rows.kept import KeptRows
+from ..rows.reservoir import Reservoir
+from .cells import Cells
+from .evidence import Evidence
+from .from_rows import FromRows
+from .from_sums import FromSums
+from .local_calibration import refitted_parts
+from .local_solution import MOST_SPLITS, solve_local
+from .recipe import Recipe
+from .ridge_path import seen_in, solve_folds, solve_splits
+from .ridge_posterior import RidgePosterior, left_out
+from .sampled_sums import SampledSums
+from .summation import Summation
+
+__all__ = ["Start"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What is frozen before rows are summed; it is sent to whoever holds them.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        Its features are fitted.
+    cells : Cells
+    n_columns : int
+        The number of features.
+    summation : Summation or None
+        None where rows are kept, for a local part.
+    """
+
+    recipe: Recipe
+    cells: Cells
+    n_columns: int
+    summation: Summation | None
+
+    @classmethod
+    def of(cls, recipe: Recipe, cells: Cells, X: Any, y: Any, n_folds: int = 1) -> "Start":
+        """Learn the width of the features, and what sums are about, from rows of a sample."""
+        if recipe.local is not None:
+            features = recipe.features
+            width = 0 if features is None else len(FeatureSpace(features, 0).mean(X))
+            return cls(recipe, cells, width, None)
+        Y = cells.targets(y, _num_samples(X))
+        summation = Summation.of(recipe.features, X, Y, n_folds)
+        return cls(recipe, cells, summation.n_columns, summation)
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a stream's block that keep all threads busy."""
+        return FeatureSpace(self.recipe.features, self.n_columns).block_rows
+
+    def sums(self, block: Block, title: str = "") -> SampledSums | KeptRows:
+        """Return the moments of rows and a sample of them, or the rows."""
+        rows = replace(block, y=self.cells.targets(block.y, len(block)))
+        if self.summation is None:
+            return KeptRows((replace(rows, X=self._local_rows(block.X)),))
+        return SampledSums(self.summation.folds(rows, title), Reservoir.of(rows))
+
+    def merged(self, left: Any, right: Any) -> Any:
+        """Return the sums over the rows of both."""
+        if isinstance(left, KeptRows):
+            return left + right
+        have, asked = len(left.moments), len(right.moments)
+        if have != asked:
+            raise ValueError(
+                f"The model holds {have} folds of rows, but alpha={self.recipe.alpha!r} and cv now "
+                f"ask for {asked}: fit it again."
+            )
+        moments = [a + b for a, b in zip(left.moments, right.moments, strict=True)]
+        return SampledSums(moments, left.rows + right.rows)
+
+    def solved(self, sums: Any, verbose: bool = False) -> FromSums | FromRows:
+        """Return what follows from the sums, or from the rows that were kept."""
+        if self.summation is None:
+            return self._with_local_part(sums.joined(), None, verbose)
+        recipe, summation = self.recipe, self.summation
+        if recipe.alpha != "evidence":
+            return solve_folds(recipe, summation, sums, self.cells.classes is None)
+        moments, space = Moments.merged(sums.moments), summation.space
+        if recipe.noise is None:
+            evidence = Evidence(moments, constant=True)
+            alpha = evidence.best_alpha()
+            missing = left_out(space, sums.rows.rows())
+            found = evidence.posterior(alpha, evidence.noise(alpha), missing)
+        else:
+            evidence = Evidence(moments, constant=False)
+            given = np.full(moments.n_targets, recipe.noise)
+            found = evidence.posterior(recipe.noise, given, 0.0)
+            _warn_if_useless(moments, found, recipe.noise)
+        return FromSums(space, sums, found.solution, recipe.noise is None, found)
+
+    def solved_by_splits(
+        self, block: Block, plan: Splits, table: SplitTable | None, verbose: bool = False
+    ) -> FromSums | FromRows:
+        """Return the same for rows that are all here, judged by the splits of a splitter."""
+        rows = replace(block, y=self.cells.targets(block.y, len(block)))
+        if self.summation is not None:
+            return solve_splits(self.recipe, self.summation, rows, plan, table)
+        kept = replace(rows, X=self._local_rows(rows.X))
+        found = self._with_local_part(kept, plan, verbose)
+        if table is None:
+            return found
+
+        def splits() -> Any:
+            Y = np.asarray(rows.y, np.float64)
+            for split in plan.splits[:MOST_SPLITS]:
+                train, test = (np.isin(plan.labels, part) for part in split)
+                seen = self._local_rows(seen_in(table, plan, split))
+                yield Block(seen, Y, rows.weight), train, test
+
+        n_test = sum(int(np.isin(plan.labels, split.test).sum()) for split in plan.splits)
+        parts = list(refitted_parts(found.part, found.map, splits(), n_test))
+        # Now: later there are no rows of splits any more.
+        return found.calibrated_by(parts, self.cells.classes is not None)
+
+    def knowing(self, found: FromSums | FromRows) -> "Start":
+        """Return the same with the parameters of a local part that were found before."""
+        local = self.recipe.local
+        if local is None or found.part is None:
+            return self
+        known = replace(self.recipe, local=replace(local, found=found.part.found))
+        return replace(self, recipe=known)
+
+    def with_alpha(self, alpha: float) -> "Start":
+        """Return the same with a regularisation that is given, for one sum over all rows."""
+        summation = None if self.summation is None else replace(self.summation, n_folds=1)
+        return replace(self, recipe=replace(self.recipe, alpha=alpha), summation=summation)
+
+    def with_cells(self, cells: Cells) -> "Start":
+        """Return the same for other cells."""
+        return replace(self, cells=cells)
+
+    def _local_rows(self, X: Any) -> Array:
+        return FromRows(self.recipe.columns, None, 0, None).local_rows(X)  # type: ignore[arg-type]
+
+    def _with_local_part(self, block: Block, plan: Splits | None, verbose: bool) -> FromRows:
+        recipe, local = self.recipe, self.recipe.local
+        assert local is not None
+        merge = self.cells.classes is None
+        block = replace(block, weight=relative_weights(*block.parts, merge=merge))
+        kernel = None if local.kernel is None else local.kernel.resolve(block.X, block.weight)
+        empty = FromRows(recipe.columns, recipe.features, self.n_columns, None)  # type: ignore[arg-type]
+        part = solve_local(
+            block,
+            empty.map,
+            local.found,
+            kernel=kernel,
+            noise=local.noise,
+            alpha=None if isinstance(recipe.alpha, str) else float(recipe.alpha),
+            n_neighbors=local.n_neighbors,
+            n_far=local.n_far,
+            fit_neighbors=local.fit_neighbors,
+            plan=plan,
+            seed=local.seed,
+            learnt=recipe.columns is not None and FeatureSpace(recipe.columns, 0).learnt,
+            verbose=verbose,
+            deadline=Deadline(local.seconds),
+        )
+        return replace(empty, part=part)
+
+
+def _warn_if_useless(moments: Moments, found: RidgePosterior, noise: float) -> None:
+    """Warn if a prior that was given fits the targets worse than a constant."""
+    width = moments.n_features
+    products = moments.products(np.zeros_like(moments.shift))
+    gram, cross = products[:width, :width], products[:width, width:]
+    coef = found.solution.coef
+    left = np.diag(products)[width:] - np.sum(coef * (2 * cross - gram @ coef), axis=0)
+    if (left > moments.squares()[width:] * (1 + 1e-6)).any():
+        warnings.warn(
+            f"GaussianProcess(noise={noise:g}) explains less of y than a constant: its prior has "
+            'the mean zero and the amplitude one. Standardise y, or use noise="evidence", which '
+            "finds both.",
+            UserWarning,
+            stacklevel=7,
+        )
