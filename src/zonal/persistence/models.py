@@ -263,7 +263,7 @@ def _loaded(sio: Any, content: bytes, trusted: set[str], max_bytes: int) -> Any:
 
 def _check_content(name: str, value: Any) -> None:
     """Raise ValueError if compiled code would follow an index out of an array."""
-    if sp.issparse(value):
+    if bool(sp.issparse(value)):  # mypy would take the value for an abstract class
         try:
             if value.format != "csr":  # whatever class the file says
                 raise ValueError(f"it is {value.format}, not csr")
