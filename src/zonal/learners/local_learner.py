@@ -33,6 +33,7 @@ from ..selection.search import MIN_ROWS
 from ..selection.trials import FIT_NEIGHBORS, Split
 from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
+from .local_calibration import Part
 from .local_solution import LocalGradient, LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
 from .ridge_posterior import RidgePosterior, left_out
@@ -57,6 +58,8 @@ class LocalLearner(MomentLearner):
     local: Any
     metric: bool
     time_limit: float | None
+    #: Test rows of splits and what is predicted for them, where `fit` itself calibrates.
+    _parts: list[Part] | None = None
 
     def _begin(self, source: Source) -> None:
         self._deadline = Deadline(self.time_limit)

@@ -1,7 +1,8 @@
 """Ridge regression from moments: what the regressor and the classifier share."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -14,9 +15,10 @@ from .._typing import Array, FloatArray
 from .._validation import is_sparse
 from ..features.columns import TableEncoder
 from ..features.columns.table.cells import is_frame, is_plain
+from ..features.columns.table.encoding import SplitTable
 from ..features.columns.table.gaps import column_means, filled
 from ..moments import Moments
-from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
+from ..moments.folds import Split, Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, sample_rows
@@ -28,6 +30,7 @@ from ..selection import trials
 from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
 from .importance import column_shares
+from .local_calibration import Part, refitted_parts
 from .local_learner import LocalLearner
 from .local_solution import MOST_SPLITS, LocalSolution
 from .ridge_posterior import RidgePosterior
@@ -46,6 +49,8 @@ class RidgeLearner(LocalLearner):
 
     #: The groups of the rows, while `fit` runs.
     _groups: Any = None
+    #: The table that is encoded anew for each split of a splitter, while `fit` runs.
+    _split_table: SplitTable | None = None
 
     def __init__(
         self,
@@ -105,7 +110,7 @@ class RidgeLearner(LocalLearner):
         if encoder.task == "auto":
             encoder.set_params(task=task)
         self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers, source=source)
-        self._table_ = X  # splitters may want its columns by name
+        self._table_ = Block(X, y, weight)  # splitters want its columns by name
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._valid_rows(X, reset=reset)
@@ -118,7 +123,8 @@ class RidgeLearner(LocalLearner):
         try:
             return self._fit(X, y, weight, checkpoint)
         finally:
-            del self._groups
+            for name in ("_groups", "_split_table", "_parts"):
+                vars(self).pop(name, None)
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
         source = super()._open(X, y, weight, resumable)
@@ -135,8 +141,9 @@ class RidgeLearner(LocalLearner):
     def refitted(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Return this model fitted to other rows, with everything that was chosen kept.
 
-        Features, the kernel and the noise of a local part, and alpha stay; only coefficients and
-        the rows of a local part are new. This is what cross-validation of a chosen model needs.
+        Features, the kernel and the noise of a local part, and alpha stay; only coefficients, the
+        rows of a local part and what an encoder learns from targets are new. This is what
+        cross-validation of a chosen model needs.
 
         Parameters
         ----------
@@ -150,7 +157,10 @@ class RidgeLearner(LocalLearner):
 
     def _continue_with(self, X: Any, y: Any, weight: Any) -> Self:
         """Forget the rows seen and take others, without learning anew."""
-        block = self._checked(Block(X, y, weight), first=False)
+        block = Block(self._valid_rows(X, reset=False), self._check_y(y), weight)
+        if hasattr(self, "encoder_"):
+            self.encoder_ = self.encoder_.refitted(*block.parts)
+        block = self._checked(block, first=False)
         self._sums_, self.n_rows_ = self._sums(block), len(block)
         self._folded_: Folded | None = None  # of the rows before
         self._solution_ = self._solve(self._sums_)
@@ -158,13 +168,16 @@ class RidgeLearner(LocalLearner):
 
     def _learn(self, survey: Survey) -> None:
         self._plan_: Splits | None = None
+        table: Block | None = getattr(self, "_table_", None)
         if survey.whole and self.alpha == "cv":
-            X, y = getattr(self, "_table_", survey.sample.X), survey.sample.y
+            X, y = survey.sample.X if table is None else table.X, survey.sample.y
             plan = make_splits(self.cv, X, y, survey.n_rows, is_classifier(self), self._groups)
-            self._plan_ = plan if self._splits_rows() else None
+            if self._splits_rows():
+                self._plan_ = plan
+                self._split_table = table and self.encoder_.split_table(*table.parts)
         else:
             self._n_folds()
-        if hasattr(self, "_table_"):
+        if table is not None:
             del self._table_
         self._probes_ = _probes(survey.sample.X)
         super()._learn(survey)
@@ -196,6 +209,10 @@ class RidgeLearner(LocalLearner):
         plan = self._plan_
         if plan is None or self._is_local_:
             super()._reduce(source, resume)
+            if plan is not None and self._split_table is not None:
+                # Later there are no rows of splits any more.
+                self._parts = self._refitted_parts(source, plan)
+                self.calibration_  # noqa: B018
             return
         sums = self._walk(source, "_sums", self._merge)
         groups = sums.moments
@@ -216,9 +233,13 @@ class RidgeLearner(LocalLearner):
     def _fold_predictions(self, plan: Splits, known: Iterable[Moments]) -> Folded | None:
         """Predict the sampled test rows of splits by moments of their training rows.
 
-        None where the sample has no test row of these splits.
+        None where the sample has no test row of these splits. Rows of a table become what they
+        are while they are held out.
         """
         rows, parts = self._sampled_rows, []
+        if self._split_table is not None:
+            rows = replace(rows, held=rows.held.copy())
+            self._sums_ = replace(self._sums_, rows=rows)
         labels, done = plan.labels[rows.numbers], np.zeros(len(rows), bool)
         for number, (split, train) in enumerate(zip(plan.splits, known, strict=False)):
             mine = np.flatnonzero(np.isin(labels, split.test) & ~done)
@@ -227,6 +248,8 @@ class RidgeLearner(LocalLearner):
                 continue
             solution = solve(train, self._solution_.alpha, self.fit_intercept)
             posterior = RidgePosterior.of([train], solution, self.fit_intercept)
+            if self._split_table is not None:
+                rows.held[mine] = self._seen_in(plan, split)[rows.numbers[mine]]
             found = fold_predictions(posterior, self._space, take(rows.rows(), mine), mine)
             parts.append(found._replace(folds=np.full(len(mine), number)))
         if not parts:
@@ -250,12 +273,39 @@ class RidgeLearner(LocalLearner):
         return self._too_many_groups(plan) or n_bytes > GROUP_BYTES
 
     def _too_many_groups(self, plan: Splits) -> bool:
-        return plan.n_groups > 2 * len(plan.splits) + 1
+        """Tell whether splits share too few sums; none, where rows are others in each of them."""
+        return self._split_table is not None or plan.n_groups > 2 * len(plan.splits) + 1
+
+    def _seen_in(self, plan: Splits, split: Split) -> Array:
+        """Return all rows as they are to a model of the training rows of a split."""
+        assert self._split_table is not None
+        return self._split_table.rows(np.isin(plan.labels, split.train))
+
+    def _refitted_parts(self, source: Source, plan: Splits) -> list[Part]:
+        """Predict test rows of the splits by fits of the local model to their training rows."""
+        assert isinstance(source, ArraySource)
+        block = source.block
+        Y = self._targets(block.y, len(block)).astype(np.float64)
+
+        def parts() -> Iterator[tuple[Block, Array, Array]]:
+            for split in plan.splits[:MOST_SPLITS]:
+                rows = self._local_rows(self._seen_in(plan, split))
+                train, test = (np.isin(plan.labels, part) for part in split)
+                yield Block(rows, Y, block.weight), train, test
+
+        n_test = sum(int(np.isin(plan.labels, split.test).sum()) for split in plan.splits)
+        return list(refitted_parts(self._solution, self._local_features(), parts(), n_test))
+
+    def _source_in(self, source: Source, plan: Splits, split: Split) -> Source:
+        """Return the rows of a source as `_seen_in` has them."""
+        if self._split_table is None or not isinstance(source, ArraySource):
+            return source
+        return ArraySource(replace(source.block, X=self._seen_in(plan, split)))
 
     def _split_by_split(
         self, source: Source, plan: Splits, alphas: FloatArray
     ) -> tuple[dict[str, Array], list[Moments]]:
-        """Find errors of splits that overlap in too many ways, with a pass for each.
+        """Find errors of splits that have few sums in common, with a pass for each.
 
         The moments of the training rows are kept, for the intervals, of as many splits as fit.
         """
@@ -265,7 +315,8 @@ class RidgeLearner(LocalLearner):
         for number, split in enumerate(plan.splits):
             # Rows in neither part, the training part, the test part, both.
             labels = np.isin(plan.labels, split.train) + 2 * np.isin(plan.labels, split.test)
-            parts = self._walk(source, "_grouped_sums", self._merge, labels, 4)
+            rows = self._source_in(source, plan, split)
+            parts = self._walk(rows, "_grouped_sums", self._merge, labels, 4)
             train, test = parts[1] + parts[3], parts[2] + parts[3]
             check_split(number, train, test)
             errors.append(HeldOut.of(train, test, self.fit_intercept).errors(alphas))
@@ -300,7 +351,8 @@ class RidgeLearner(LocalLearner):
     def _judging_splits(self, counting: npt.NDArray[np.intp]) -> list[trials.Split] | None:
         if self._plan_ is None:
             return None
-        return trials.splits_of(self._plan_, counting)
+        seen = None if self._split_table is None else self._split_table.rows
+        return trials.splits_of(self._plan_, counting, seen)
 
     def _plan(self) -> Splits | None:
         return self._plan_

@@ -1,5 +1,6 @@
 """Tables as people have them, made ready for a kernel: words, gaps, dates, skewed numbers."""
 
+import copy
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +20,10 @@ from ...rows import Source, source_of
 from ...rows.dispatch import blockwise
 from ...rows.kinds import is_many
 from .metric.targets import StandardTargets
-from .table.building import Builder, encode_parts, find_place
+from .table.building import Builder, find_place
 from .table.cells import Cells, columns_of, is_frame
 from .table.counting import folds_of, sum_words
+from .table.encoding import Encoding, SplitTable
 from .table.reader import CellError, Reader
 
 __all__ = ["TableEncoder"]
@@ -193,6 +195,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self._encode(X, training=True, row_numbers=row_numbers)
 
+    def split_table(self, X: Any, y: Any, sample_weight: Any = None) -> SplitTable | None:
+        """Return rows that `fit` has seen, to be encoded anew for each split of them.
+
+        Where some rows are held out, nothing that looks at targets may have seen theirs.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        SplitTable or None
+            None where the encoder has not looked at targets: rows are the same in all splits.
+        """
+        check_is_fitted(self)
+        if not self._encoding.learns_targets:
+            return None
+        values = self._encoding.read(self._cells(X, reset=False))
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        y = np.asarray(y)
+        return SplitTable(self._encoding, values, y, weights, self.task, self._classes, dtype)
+
+    def refitted(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Return this encoder with other rows in the place of those of `fit`.
+
+        How columns are read and which there are stays; all that targets go into is learnt again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `split_table`.
+        """
+        table, other = self.split_table(X, y, sample_weight), copy.copy(self)
+        if table is not None:
+            found = table.learnt_from(np.ones(len(table.y), bool))
+            other._parts, other._fills = found.parts, found.fills
+        return other
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return names of the columns of the output; ``groups`` tells where they come from.
 
@@ -225,14 +268,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """The column of the table that each column of the output comes from."""
         return [column for column, part in self._parts.items() for _ in part.names]
 
+    @property
+    def _encoding(self) -> Encoding:
+        return Encoding(self._readers, self._parts, self._fills, self._place)
+
     def _encode(self, X: Any, training: bool = False, row_numbers: Any = None) -> Array:
         check_is_fitted(self)
         dtype = getattr(X, "dtype", None)
         cells = self._cells(X, reset=False)
         folds = _folds(cells, row_numbers) if training else None
-        names = [*self._place, *(name for name in self._parts if name in self._readers)]
-        values = {name: self._readers[name].read(cells[name]) for name in dict.fromkeys(names)}
-        rows = self._fills.fill(encode_parts(self._parts, values, self._place, folds))
+        rows = self._encoding.rows(self._encoding.read(cells), folds)
         return rows.astype(np.float32 if dtype == np.float32 else np.float64)
 
     def _cells(self, X: Any, reset: bool) -> dict[str, Cells]:
@@ -270,6 +315,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_consistent_length(empty, y)
             standard = StandardTargets.of(y, weights, self.task)
             targets = standard(y)
+        self._classes = None if standard is None else standard.classes
         self._readers, values = self._read(cells)
         named = hasattr(self, "feature_names_in_")
         self._place = find_place(values, self.latitude, self.longitude, named)
