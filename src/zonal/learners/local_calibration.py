@@ -60,7 +60,8 @@ def calibrate_local(
     observed = _observed(solution)
     map_ = features or no_features
     if observed.splits:
-        parts = parts or list(_parts(solution, observed, map_, CALIBRATED_ROWS))
+        if parts is None:
+            parts = list(_parts(solution, observed, map_, CALIBRATED_ROWS))
         if parts:
             return _by_splits(solution, parts)
         warnings.warn(
@@ -90,8 +91,9 @@ def unseen_local(
     weight : ndarray of shape (s,)
     """
     observed, map_ = _observed(solution), features or no_features
-    if observed.splits:
-        parts = parts or list(_parts(solution, observed, map_))
+    if observed.splits and parts is None:
+        parts = list(_parts(solution, observed, map_))
+    if parts:
         found = _joined(parts)
         truth = np.concatenate([part.truth for part in parts])
     else:

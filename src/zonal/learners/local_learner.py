@@ -30,7 +30,7 @@ from ..rows.survey import Survey
 from ..selection.choice import select_model
 from ..selection.model import LocalOptions
 from ..selection.search import MIN_ROWS
-from ..selection.trials import FIT_NEIGHBORS, Split
+from ..selection.trials import FIT_NEIGHBORS
 from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
 from .local_calibration import Part
@@ -180,10 +180,6 @@ class LocalLearner(MomentLearner):
         self.features_ = model.features
         self._start_sums(sample.X, Y)
         return True
-
-    def _judging_splits(self, counting: Any) -> list[Split] | None:
-        """Return held-out rows of the kind that the model will meet; None: random ones."""
-        return None
 
     def _options(self) -> LocalOptions:
         """Return what is given of the local part."""

@@ -94,7 +94,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     cv_results_ : dict
         ``alpha``, ``mean_test_mse``, ``std_test_mse`` and ``split<k>_test_mse``.
     importances_ : dict of str to float
-        Shares of the columns in what predictions depend on.
+        Shares of the columns in what predictions depend on: of a table that was encoded by
+        permutation on held-out rows, of numbers alone by gradients.
     moments_ : list of Moments
         The sums over the rows seen, for each fold; empty with a local part.
     local_ : NeighborKriging or None
@@ -307,7 +308,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
             # The error of what was chosen, not that of the pilot's regression.
             chosen = [record["error"] for record in self._selection_ if record["chosen"]]
             error = chosen[-1] ** 0.5 * float(np.std(survey.sample.y))
-            self.target_ = replace(self.target_, deviation=min(error, self.target_.deviation))
+            if self._plan_ is None:  # the pilot's rows are random ones, those of a splitter are not
+                error = min(error, self.target_.deviation)
+            self.target_ = replace(self.target_, deviation=error)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

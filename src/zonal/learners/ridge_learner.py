@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -29,7 +30,7 @@ from ..rows.survey import Survey
 from ..selection import trials
 from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
-from .importance import column_shares
+from .importance import column_shares, permutation_shares
 from .local_calibration import Part, refitted_parts
 from .local_learner import LocalLearner
 from .local_solution import MOST_SPLITS, LocalSolution
@@ -40,6 +41,8 @@ __all__ = ["RidgeLearner"]
 
 # Rows at which the importances of columns are found.
 PROBES = 256
+# Of the places of a local part at most one in so many is left out for them.
+PLACES_A_PROBE = 5
 # Moments of more groups of rows than fit here are found split by split, with a pass for each.
 GROUP_BYTES = 1 << 30
 
@@ -412,7 +415,12 @@ class RidgeLearner(LocalLearner):
         solution = self._solution
         if isinstance(solution, LocalSolution):
             return self._predict_local(X)[0]
-        X = self._check_rows(X, reset=False)
+        return self._scores_at(self._check_rows(X, reset=False), solution)
+
+    def _scores_at(self, X: Any, solution: Any) -> Array:
+        """Return the same by a solution, for rows that are checked and encoded."""
+        if isinstance(solution, LocalSolution):
+            return solution.predict(self._local_rows(X), self._local_features())[0]
         form = self._space.narrow(_num_samples(X))
         coef = form.coefficients(solution.coef)
 
@@ -425,22 +433,27 @@ class RidgeLearner(LocalLearner):
     def importances_(self) -> dict[str, float]:
         """Shares of the columns in what predictions depend on, the largest first; sum to one.
 
-        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula), which a
-        local part predicts from their neighbours, not from themselves; the columns that encode
-        words or dates count together. On the scale of ``target_``, if any.
+        With an encoder by permutation: how far predictions move where the columns that encode a
+        word, a date or a number come from another row. Of numbers alone by gradients, which tell
+        the same to first order (`zonal.learners.importance` has the formulas). Both at up to 256
+        of the rows, which a local part does not know then. On the scale of ``target_``, if any.
         """
-        if self._probes_ is None:
+        probes, solution = self._probes_, self._solution
+        if probes is None:
             raise AttributeError(
                 "Importances need rows of numbers: X was sparse, or a plain frame."
             )
-        gradients = self._gradient_at(self._probes_, self._solution.coef, held_out=True)
-        width = self._probes_.shape[1]
         if hasattr(self, "encoder_"):
-            groups = self.encoder_.groups_
-        else:
-            names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
-            groups = [str(name) for name in names]
-        return column_shares(gradients, self._probes_, groups)
+            if isinstance(solution, LocalSolution):
+                most = len(solution.joint.residual) // PLACES_A_PROBE + 1
+                probes = probes[sample_rows(len(probes), most)]
+                solution = solution.without(self._local_rows(probes))
+            predict = partial(self._scores_at, solution=solution)
+            return permutation_shares(predict, probes, self.encoder_.groups_)
+        gradients = self._gradient_at(probes, solution.coef, held_out=True)
+        width = probes.shape[1]
+        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
+        return column_shares(gradients, probes, [str(name) for name in names])
 
     @property
     def alpha_(self) -> float:
