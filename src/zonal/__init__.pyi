@@ -93,6 +93,7 @@ __all__ = [
     "KernelRidgeClassifier",
     "Laplacian",
     "LearnedMetric",
+    "LeftOutWarning",
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",

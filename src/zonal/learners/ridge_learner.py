@@ -15,9 +15,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._typing import Array, FloatArray
 from .._validation import is_sparse
 from ..features.columns import TableEncoder
-from ..features.columns.table.cells import is_frame, is_plain
+from ..features.columns.table.cells import columns_of, is_frame, is_plain
 from ..features.columns.table.encoding import SplitTable
 from ..features.columns.table.gaps import column_means, filled
+from ..features.columns.table.identifiers import identifiers
 from ..moments import Moments
 from ..moments.folds import Split, Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
@@ -104,7 +105,7 @@ class RidgeLearner(LocalLearner):
                 )
             if not self._is_automatic():
                 return
-            if is_plain(X):
+            if is_plain(X) and not identifiers(columns_of(X), numbers):
                 self._means_ = column_means(X)
                 return
             encoder = TableEncoder()

@@ -24,6 +24,7 @@ from .table.building import Builder, find_place
 from .table.cells import Cells, columns_of, is_frame
 from .table.counting import folds_of, sum_words
 from .table.encoding import Encoding, SplitTable
+from .table.identifiers import identifiers, warn_left_out
 from .table.reader import CellError, Reader
 
 __all__ = ["TableEncoder"]
@@ -42,15 +43,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       from `max_levels` on they are means of the targets, shrunken, and for training rows without
       their own target (see `fit_transform`). Levels with fewer than five rows share one;
       a level never seen is in the middle. Ordered categoricals are numbered;
-    - *dates*: seconds as a number, and a place on the unit circle for each of day, week and year
-      that they span;
+    - *dates* (and periods): seconds as a number, and a place on the unit circle for each of day,
+      week and year that they span; *times of day*: a place on the unit circle; durations: seconds;
     - *gaps*: the mean, or what a ridge regression on the other columns says where held-out rows are
       in favour; and an indicator if `fit` met any. A gap among words is a level;
     - *latitude and longitude*: a point of the unit sphere;
-    - columns that are constant, and words of which none occurs five times (identifiers), are left
-      out.
+    - columns that are constant, words of which none occurs five times and whole numbers that name
+      or count the rows (identifiers) are left out, with a `LeftOutWarning`.
 
-    Text is read as numbers (``4,733`` or ``1.234,5`` too) or ISO dates where a whole column is.
+    Text is read where a whole column is of one kind: as numbers (``4,733`` or ``1.234,5`` too),
+    dates (``2020-12-31``, ``31/12/2020``, ``12/31/2020``, ``31 Dec 2020``; the day is first where
+    no cell tells), times of day (``14:30``, ``2:30 pm``) or durations (``1 days 02:30:00``).
 
     Parameters
     ----------
@@ -260,7 +263,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @property
     def kinds_(self) -> dict[str, str]:
-        """What each column that is read holds: ``"number"``, ``"date"`` or ``"word"``."""
+        """What each column that is read holds: number, date, time or word."""
         return {name: reader.kind for name, reader in self._readers.items()}
 
     @property
@@ -316,7 +319,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             standard = StandardTargets.of(y, weights, self.task)
             targets = standard(y)
         self._classes = None if standard is None else standard.classes
-        self._readers, values = self._read(cells)
+        numbers = np.arange(len(empty)) if row_numbers is None else np.asarray(row_numbers)
+        told = {*self.categorical, *self.numeric, self.latitude, self.longitude}
+        notes = dict.fromkeys(self.ignore, "as asked for")
+        used = {name: column for name, column in cells.items() if name not in notes}
+        found = identifiers(used, numbers).items()
+        notes |= {name: note for name, note in found if name not in told}
+        self._readers, values = self._read({n: c for n, c in used.items() if n not in notes})
         named = hasattr(self, "feature_names_in_")
         self._place = find_place(values, self.latitude, self.longitude, named)
         builder = Builder(
@@ -328,7 +337,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self.numbers,
             int(self.max_levels),
             {} if source is None else sum_words(source, self._readers, standard),
-            dict.fromkeys(self.ignore, "as asked for"),
+            notes,
         )
         self._parts = builder.parts()
         self._fills = builder.fills(self._parts)
@@ -338,6 +347,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column is left to learn from (n_samples={len(empty)}). {reasons}."
             )
         self.columns_ = [self._record(name, builder.notes.get(name, "")) for name in cells]
+        warn_left_out(self.columns_, self.ignore)
 
     def _read(self, cells: dict[str, Cells]) -> tuple[dict[str, Reader], dict[str, Array]]:
         """Decide how columns are read, and read them; all mistakes come in one message."""
@@ -345,8 +355,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         values: dict[str, Array] = {}
         mistakes: list[CellError] = []
         for name, column in cells.items():
-            if name in self.ignore:
-                continue
             try:
                 reader = Reader.of(name, column, name in self.categorical, name in self.numeric)
                 readers[name], values[name] = reader, reader.read(column)

@@ -11,8 +11,9 @@ from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
 from ..sphere_encoder import DEGREES, named_like
+from .cells import gaps_of
 from .filling import GapRegressions
-from .numbers import DatePart, NumberPart, PlacePart
+from .numbers import DatePart, NumberPart, PlacePart, TimePart
 from .pilot import best_encoding
 from .words import FEW_ROWS, MeanPart, SimplexPart, WordLevels, WordSums
 
@@ -33,7 +34,7 @@ class Builder:
     Attributes
     ----------
     values : dict of str to ndarray of shape (n,)
-        Numbers, dates or words.
+        Numbers, dates, times or words.
     targets : ndarray of shape (n, t), or None
         Centred.
     weights, folds : ndarrays of shape (n,)
@@ -93,14 +94,15 @@ class Builder:
         if self.values[name].dtype.kind == "O":
             return self._word_part(name)
         values, weights = self.values[name][sample], self.weights[sample]
-        dates = values.dtype.kind == "M"
-        gaps = np.isnat(values) if dates else np.isnan(values)
+        gaps = gaps_of(values)
         known = values[~gaps]
         if not len(known) or not (gaps.any() or (known != known[0]).any()):
             self.notes[name] = f"always {known[0]}" if len(known) else "empty"
             return None
-        if dates:
+        if values.dtype.kind == "M":
             return DatePart.of(name, values, weights)
+        if values.dtype.kind == "m":
+            return TimePart(name, float(weights[gaps].sum() / weights.sum()))
         return NumberPart.of(name, values, weights, mapped)
 
     def _word_part(self, name: str) -> Any:
