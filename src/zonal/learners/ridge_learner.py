@@ -128,7 +128,7 @@ class RidgeLearner(LocalLearner):
             return self._fit(X, y, weight, checkpoint)
         finally:
             for name in ("_groups", "_split_table", "_parts"):
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
         source = super()._open(X, y, weight, resumable)
@@ -178,7 +178,8 @@ class RidgeLearner(LocalLearner):
             plan = make_splits(self.cv, X, y, survey.n_rows, is_classifier(self), self._groups)
             if self._splits_rows():
                 self._plan_ = plan
-                self._split_table = table and self.encoder_.split_table(*table.parts)
+                if table is not None:
+                    self._split_table = self.encoder_.split_table(*table.parts)
         else:
             self._n_folds()
         if table is not None:
