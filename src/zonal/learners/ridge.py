@@ -47,7 +47,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     cv : int, splitter or iterable of (train, test), default=2
         An integer assigns folds by a fixed hash of the row number, whatever the chunks. Splitters
         and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`); in `fit`
-        only, which takes ``groups`` for splitters that want them.
+        only, which takes ``groups`` for splitters that want them. Whatever an encoder learns from
+        targets is learnt from the training rows of each of their splits.
     fit_intercept : bool, default=True
         Whether β₀ is fitted, or zero (with a local part it is always fitted).
     local : "auto", NeighborKriging or None, default="auto"

@@ -17,6 +17,8 @@ __all__ = ["ColumnSurvey", "survey_columns"]
 
 # Different texts of a column that are remembered; with more it is words, whatever follows.
 MAX_LEVELS = 50_000
+# Whole numbers up to this are exact in a float64.
+EXACT = 2.0**53
 
 
 @dataclass
@@ -81,9 +83,14 @@ class ColumnSurvey:
     @property
     def names_rows(self) -> bool:
         """Whether whole numbers count the rows from zero or one on, or by their name name them."""
-        whole = self.plain and self.n_whole == self.n_rows
         counts = self.low in (0, 1) and self.high - self.low == self.n_rows - 1
-        return whole and self.rises and (counts or is_name_of_rows(self.name))
+        return self.whole and self.rises and (counts or is_name_of_rows(self.name))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all cells are whole numbers that a float64 tells apart."""
+        known = self.plain and self.n_whole == self.n_rows > 0
+        return known and max(abs(self.low), abs(self.high)) <= EXACT
 
     def add(self, column: Any) -> None:
         """Look at the cells of a batch."""
