@@ -22,7 +22,8 @@ def errors_by_group(
     """Fit a chosen model to folds of groups, and judge it on the groups left out.
 
     What was chosen (features, kernel, noise, alpha) stays; coefficients, the rows of a local part
-    and what an encoder learns from targets are those of the other groups. Blocks of a map are groups: `BlockKFold.blocks`.
+    and what an encoder learns from targets are those of the other groups. Blocks of a map are
+    groups: `BlockKFold.blocks`.
 
     Parameters
     ----------
