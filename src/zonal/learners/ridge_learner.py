@@ -218,6 +218,7 @@ class RidgeLearner(LocalLearner):
                 # Later there are no rows of splits any more.
                 self._parts = self._refitted_parts(source, plan)
                 self.calibration_  # noqa: B018
+            self._plan_ = None  # it is of these rows
             return
         sums = self._walk(source, "_sums", self._merge)
         groups = sums.moments
