@@ -13,7 +13,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 
 # Each layer may import from those above it in this list, not from its own or later ones.
 LAYERS = [
-    {"_deadline", "_files", "_signals", "_suggestions", "_typing", "_version"},
+    {"_deadline", "_files", "_signals", "_suggestions", "_typing", "_version", "_warnings"},
     {"_loaded", "_validation"},
     {"polynomials", "rows"},
     {"engines", "tables"},

@@ -15,6 +15,7 @@ from . import (
     theory,
 )
 from ._version import __version__ as __version__
+from ._warnings import LeftOutWarning
 from .evaluation import BlockKFold, DistanceMatchedKFold, ForwardKFold
 from .features import (
     AdaptiveSketchFeatures,
@@ -93,6 +94,7 @@ __all__ = [
     "KernelRidgeClassifier",
     "Laplacian",
     "LearnedMetric",
+    "LeftOutWarning",
     "MaclaurinFeatures",
     "Matern",
     "ModifiedFourierFeatures",

@@ -225,3 +225,21 @@ def test_whole_numbers_as_classes_with_gaps(tmp_path):
     grade[3] = None
     result = fit(tmp_path, frame.assign(grade=grade), "--classify", target="grade")
     assert result["rows"] == N - 1
+
+
+def test_numbers_of_rows_are_left_out_and_said_once(tmp_path):
+    """A table of numbers alone, sorted by class: the number of a row would tell it."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"row": np.arange(300), "x": rng.standard_normal(300)})
+    frame["kind"] = np.repeat(["a", "b"], 150)
+    frame.to_csv(tmp_path / "sorted.csv", index=False)
+    options = ("--target", "kind", "--classify", "--budget", 32, "--local", "none")
+    result = as_json("fit", "sorted.csv", *options, cwd=tmp_path)
+    assert [record["note"] for record in result["columns"]] == [
+        "an identifier: it counts the rows",
+        "",
+    ]
+    assert not result["warnings"]
+    assert result["test"]["accuracy"] < 0.8
+    kept = as_json("fit", "sorted.csv", *options, "--numeric", "row", cwd=tmp_path)
+    assert kept["test"]["accuracy"] > 0.9

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 
 import zonal
 from zonal.kriging.process import LocalProcess
-from zonal.learners.importance import column_shares
+from zonal.learners.importance import column_shares, permutation_shares
 
 
 def test_a_linear_function_in_closed_form():
@@ -70,3 +71,46 @@ def test_rows_of_the_fit_are_not_their_own_neighbours():
     process = LocalProcess(rows, *options)
     plain = process.gradient(new, residual)
     np.testing.assert_allclose(process.gradient(new, residual, held_out=True), plain, rtol=1e-8)
+
+
+def test_permutation_of_a_linear_function_in_closed_form():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((400, 4)) * [1.0, 2.0, 3.0, 1.0]
+    coef = np.array([3.0, 1.0, 0.0, 1.0])
+    shares = permutation_shares(lambda X: (X @ coef)[:, None], rows, ["a", "b", "c", "a"])
+    assert list(shares) == ["a", "b", "c"]
+    assert sum(shares.values()) == pytest.approx(1)
+    # 9 + 1 and 4; the variance of 400 squares, permuted twice.
+    assert shares["a"] == pytest.approx(10 / 14, abs=3 * np.sqrt(2 / 400))
+    assert shares["c"] == 0
+    even = permutation_shares(lambda X: np.zeros((len(X), 1)), rows, list("abcd"))
+    assert set(even.values()) == {0.25}
+
+
+KRIGING = zonal.KernelRidge(
+    None, local=zonal.NeighborKriging(), encoder=zonal.TableEncoder(numbers="plain")
+)
+
+
+@pytest.mark.parametrize(
+    "model", [zonal.KernelRidge(local=None, budget=128, random_state=0), KRIGING]
+)
+def test_levels_that_are_kept_apart_matter(model):
+    """Between levels there is nothing, and no slope: only permutation tells."""
+    rng = np.random.default_rng(0)
+    effects = np.array([-1.5, -0.6, 0.0, 0.4, 1.0, 1.6])
+
+    def drawn(n):
+        x, level = rng.uniform(-2, 2, n), rng.integers(0, 6, n)
+        X = pd.DataFrame({"x": x, "w": np.array(list("abcdef"))[level]})
+        y = np.sin(3 * x + level) + effects[level]
+        return X, y + 0.1 * rng.standard_normal(n)
+
+    model = clone(model).fit(*drawn(500))
+    X, y = drawn(1000)
+    found = permutation_importance(
+        model, X, y, scoring="neg_mean_squared_error", n_repeats=3, random_state=0
+    ).importances_mean
+    shares = dict(zip(X.columns, found / found.sum(), strict=True))
+    assert shares["w"] > 2 * shares["x"]
+    assert model.importances_["w"] == pytest.approx(shares["w"], abs=0.08)

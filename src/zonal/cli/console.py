@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
+from .._warnings import LeftOutWarning
 from ..rows.progress import listening
 
 __all__ = ["Screen", "figure"]
@@ -55,6 +56,7 @@ class Screen:
             ) as progress,
         ):
             warnings.simplefilter("default")
+            warnings.simplefilter("ignore", LeftOutWarning)  # the table of columns tells
             task = progress.add_task(name, total=total)
 
             def show(phase: str) -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from ..tables import Columns
 from ..tables.survey import ColumnSurvey, survey_columns
+from ..tables.text import kind_of
 from .console import Screen
 from .errors import CommandError
 
@@ -40,8 +41,10 @@ class Kinds:
             raise CommandError(f"{both[0]!r} is both --categorical and --numeric: choose one.")
 
 
-def look_at(columns: Columns, kinds: Kinds, screen: Screen) -> dict[str, ColumnSurvey] | None:
-    """Return the survey of a table, or None if it is all numbers and nothing is missing.
+def look_at(
+    columns: Columns, kinds: Kinds, screen: Screen, encodes: bool = True
+) -> dict[str, ColumnSurvey] | None:
+    """Return the survey of a table, or None if it is all numbers that need no encoding.
 
     All that is wrong with its columns comes in one error.
 
@@ -51,6 +54,8 @@ def look_at(columns: Columns, kinds: Kinds, screen: Screen) -> dict[str, ColumnS
     kinds : Kinds
     screen : Screen
         Where notes are shown.
+    encodes : bool
+        Whether a table of numbers may be encoded, for the sake of columns that name its rows.
     """
     kinds.check(columns.inputs)
     with screen.stage("Looking at columns", columns.table.n_rows) as advance:
@@ -61,6 +66,8 @@ def look_at(columns: Columns, kinds: Kinds, screen: Screen) -> dict[str, ColumnS
         raise CommandError("\n".join([title, *(f"- {problem}" for problem in problems)]))
     _notes(columns, survey, screen)
     told = bool(kinds.categorical or kinds.numeric)
+    if encodes and len(columns.inputs) > 1:
+        told |= any(survey[name].names_rows for name in columns.inputs)
     plain = all(survey[name].plain and not survey[name].n_missing for name in columns.inputs)
     target = survey[columns.target[0]]
     numbers = columns.labels or target.plain
@@ -76,7 +83,7 @@ def _target_problems(columns: Columns, survey: dict[str, ColumnSurvey]) -> list[
         return []
     if _is_nested(column.kind):
         return [f"The target {name!r} holds values of type {column.kind}, not numbers."]
-    if column.form == "date" or pa.types.is_temporal(column.kind):
+    if kind_of(column.form) in ("date", "time") or pa.types.is_temporal(column.kind):
         return [f"The target {name!r} holds dates: make numbers of them, such as days."]
     if not column.is_number and not pa.types.is_boolean(column.kind):
         words = ", ".join(map(repr, list(column.levels)[:3]))

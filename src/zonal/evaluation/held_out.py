@@ -21,8 +21,9 @@ def errors_by_group(
 ) -> Errors | ClassErrors:
     """Fit a chosen model to folds of groups, and judge it on the groups left out.
 
-    What was chosen (features, kernel, noise, alpha) stays; coefficients and the rows of a local
-    part are those of the other groups. Blocks of a map are groups: `BlockKFold.blocks`.
+    What was chosen (features, kernel, noise, alpha) stays; coefficients, the rows of a local part
+    and what an encoder learns from targets are those of the other groups. Blocks of a map are
+    groups: `BlockKFold.blocks`.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class CalibratedRegressor(IntervalLearner, LocalLearner):
 
     def _calibrated(self, solution: Any) -> Calibration:
         if isinstance(solution, LocalSolution):
-            return calibrate_local(solution, self._local_features())
+            return calibrate_local(solution, self._local_features(), self._parts)
         posterior, sample = self._posterior(), self._sampled_rows
         folded = self._folded(posterior)
         X, y, weight = (

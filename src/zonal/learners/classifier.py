@@ -254,7 +254,7 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
 
     def _calibrated(self, solution: Any) -> ClassCalibration:
         if isinstance(solution, LocalSolution):
-            truth, values, weight = unseen_local(solution, self._local_features())
+            truth, values, weight = unseen_local(solution, self._local_features(), self._parts)
             return ClassCalibration.of(values, truth.argmax(axis=1), weight)
         rows, folded = self._sampled_rows, self._folded(self._posterior())
         weight = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight)

@@ -22,6 +22,7 @@ from ..rows.costs import announce_cost, eigen_seconds, sum_seconds
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS, select_features
 from ..selection.table import Records, selection_table
+from ..selection.trials import Split
 from .base import Learner
 from .targets import check_n_targets
 
@@ -90,7 +91,11 @@ class FeatureLearner(Learner):
         counting = np.arange(_num_samples(X)) if weight is None else np.flatnonzero(weight)
         if len(counting) < MIN_ROWS or not np.ptp(targets, axis=0).any():
             return None
-        pilot = counting[sample_rows(len(counting))]
+        pilot, held_out = counting[sample_rows(len(counting))], None
+        splits = self._judging_splits(counting)
+        if splits:
+            pilot, held_out = splits[0].of_pilot(pilot)
+            X = X if splits[0].rows is None else splits[0].rows
         features, self._selection_ = select_features(
             _safe_indexing(X, pilot),
             targets[pilot].astype(np.float64),
@@ -103,8 +108,13 @@ class FeatureLearner(Learner):
             verbose=self.verbose,
             metric=getattr(self, "metric", True),
             deadline=self._deadline,
+            held_out=held_out,
         )
         return features
+
+    def _judging_splits(self, counting: Any) -> list[Split] | None:
+        """Return held-out rows of the kind that the model will meet; None: random ones."""
+        return None
 
     @property
     def _space(self) -> FeatureSpace:

@@ -2,13 +2,14 @@
 
 The mean of a row without itself is known from its other neighbours, at no cost of a second fit.
 With a splitter the rows of each test part are predicted from its training part, with parameters
-that stay. How the noise varies there is told by the training part alone too: errors at the edge of
-a gap are others than they were with rows in it.
+that stay; where an encoder has looked at targets, from rows that are encoded anew. How the noise
+varies there is told by the training part alone too: errors at the edge of a gap are others than
+they were with rows in it.
 """
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +19,15 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
-from ..kriging.joint import Features, explained, no_features
+from ..kriging.joint import Features, Joint, explained, no_features
+from ..kriging.locations import locate
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.process import LocalProcess
-from ..rows import sample_rows
+from ..rows import Block, sample_rows
 from .local_solution import LocalSolution, Observations
-from .split_fits import SplitFits, part_of
+from .split_fits import SplitFits, fit_part, part_of
 
-__all__ = ["calibrate_local", "unseen_local"]
+__all__ = ["Part", "calibrate_local", "refitted_parts", "unseen_local"]
 
 # Test rows of splits whose scores are sorted, more or less: rows of a block tell much the same.
 CALIBRATED_ROWS = 5_000
@@ -40,7 +42,9 @@ MOST_LEVERAGE = 0.5
 
 
 def calibrate_local(
-    solution: LocalSolution, features: Callable[[Array], Array] | None
+    solution: LocalSolution,
+    features: Callable[[Array], Array] | None,
+    parts: list["Part"] | None = None,
 ) -> Calibration:
     """Calibrate a model by rows that it does not see.
 
@@ -50,13 +54,16 @@ def calibrate_local(
         With the observations that it kept for this.
     features : callable or None
         Maps rows as the local part sees them to features.
+    parts : list of Part, optional
+        Test rows of splits, where they are known.
     """
     observed = _observed(solution)
     map_ = features or no_features
     if observed.splits:
-        parts = list(_parts(solution, observed, map_, CALIBRATED_ROWS))
+        if parts is None:
+            parts = list(_parts(solution, observed, map_, CALIBRATED_ROWS))
         if parts:
-            return _by_splits(solution, observed, parts)
+            return _by_splits(solution, parts)
         warnings.warn(
             "No split of cv has two training places and a test row: intervals are calibrated by "
             "leaving out rows one by one, and do not hold in gaps.",
@@ -67,9 +74,16 @@ def calibrate_local(
 
 
 def unseen_local(
-    solution: LocalSolution, features: Callable[[Array], Array] | None
+    solution: LocalSolution,
+    features: Callable[[Array], Array] | None,
+    parts: list["Part"] | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return targets, what is predicted for them from other rows, and weights.
+
+    Parameters
+    ----------
+    solution, features, parts
+        As in `calibrate_local`.
 
     Returns
     -------
@@ -77,15 +91,15 @@ def unseen_local(
     weight : ndarray of shape (s,)
     """
     observed, map_ = _observed(solution), features or no_features
-    rows = np.arange(len(observed.places))
-    if observed.splits:
+    if observed.splits and parts is None:
         parts = list(_parts(solution, observed, map_))
-        rows = np.concatenate([part.test for part in parts])
-        residual = np.concatenate([part.found.residual for part in parts])
+    if parts:
+        found = _joined(parts)
+        truth = np.concatenate([part.truth for part in parts])
     else:
-        residual = _left_out(solution, observed, map_).residual
-    truth = _truth(solution, observed, map_, rows) + solution.offset
-    return truth, truth - residual, observed.weight[rows]
+        found = _left_out(solution, observed, map_)
+        truth = _truth(solution, observed, map_)
+    return truth + solution.offset, truth + solution.offset - found.residual, found.weight
 
 
 def _observed(solution: LocalSolution) -> Observations:
@@ -97,13 +111,11 @@ def _observed(solution: LocalSolution) -> Observations:
     return solution.observations
 
 
-def _truth(
-    solution: LocalSolution, observed: Observations, features: Features, rows: Array
-) -> FloatArray:
+def _truth(solution: LocalSolution, observed: Observations, features: Features) -> FloatArray:
     """Return the targets of observations, about the offset: [s, n_targets]."""
-    joint, places = solution.joint, observed.places[rows]
+    joint, places = solution.joint, observed.places
     known = explained(features, joint.process.rows[places], joint.found.coef)
-    return np.asarray(joint.residual[places] + joint.found.mean + known + observed.deviation[rows])
+    return np.asarray(joint.residual[places] + joint.found.mean + known + observed.deviation)
 
 
 def _by_leaving_out(
@@ -172,38 +184,121 @@ def _errors(
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A split: places that are known, observations that are not, what is predicted for them."""
+class Part:
+    """The test rows of a split, and what its training rows say of them.
 
-    train: npt.NDArray[np.intp]
-    test: npt.NDArray[np.intp]
+    Attributes
+    ----------
+    process : LocalProcess
+        The local part, observed at the training places.
+    residual : ndarray of shape (n, n_targets)
+        What the features leave there.
+    n_first : int
+        How many of these places are among the first of all.
+    queries : ndarray of shape (s, d)
+        The test rows.
+    truth : ndarray of shape (s, n_targets)
+        Their targets, about the offset of the whole fit.
+    found : OutOfFold
+        What is predicted for them.
+    """
+
     process: LocalProcess
+    residual: FloatArray
+    n_first: int
+    queries: Array
+    truth: FloatArray
     found: OutOfFold
 
 
 def _parts(
     solution: LocalSolution, observed: Observations, features: Features, most: int | None = None
-) -> Iterator[_Part]:
+) -> Iterator[Part]:
     """Predict the test rows of each split, or about so many in all, from its training places."""
-    whole, scale = solution.joint.process, solution.joint.found.scale
+    whole, joint = solution.joint.process, solution.joint
     fits = SplitFits(solution.joint, features, solution.found.ratio)
     splits = list(observed.parts())
     n_rows = sum(len(test) for _, test in splits)
-    share = 1.0 if most is None else min(1.0, most / max(n_rows, 1))
     for train, every in splits:
-        test = every[sample_rows(len(every), math.ceil(share * len(every)))]
-        places, own = observed.places[test], observed.weight[test]
+        test = _some(every, most, n_rows)
+        places = observed.places[test]
         queries = whole.rows[places]
         fitted, near = fits.without(train, queries)
-        mean, std = fitted.predict(queries, features, return_std=True, neighbors=near)
-        assert std is not None
-        latent = std**2 / fitted.found.scale + whole.noise / own[:, None]
-        residual = fits.targets[places] + observed.deviation[test] - mean
-        found = OutOfFold(residual, np.sqrt(latent * scale), own)
-        yield _Part(train, test, fitted.process, found)
+        truth = fits.targets[places] + observed.deviation[test]
+        found = _predicted(solution, fitted, features, queries, truth, observed.weight[test], near)
+        n_first = int(np.searchsorted(train, FIELD_ROWS))
+        yield Part(fitted.process, joint.residual[train], n_first, queries, truth, found)
 
 
-def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Part]) -> Calibration:
+def refitted_parts(
+    solution: LocalSolution,
+    features: Callable[[Array], Array] | None,
+    splits: Iterable[tuple[Block, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]],
+    n_test: int,
+) -> Iterator[Part]:
+    """Predict some test rows of splits, in each of which all rows are others.
+
+    Parameters
+    ----------
+    solution : LocalSolution
+        The fit to all rows, whose parameters stay.
+    features : callable or None
+        Maps rows as the local part sees them to features.
+    splits : iterable of (Block, train, test)
+        All rows as they are in a split, with targets [n, n_targets], and masks of its parts.
+    n_test : int
+        The number of test rows in all splits.
+    """
+    whole, map_ = solution.joint.process, features or no_features
+    for block, train, test in splits:
+        weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight)
+        known = np.flatnonzero(train & (weight > 0))
+        asked = _some(np.flatnonzero(test & (weight > 0)), CALIBRATED_ROWS, n_test)
+        if len(known) < 2 or not len(asked):
+            continue
+        targets = block.y - solution.offset
+        locations = locate(block.X[known], targets[known], weight[known])
+        process = whole.observed_at(locations.rows, locations.weight)
+        fitted = fit_part(locations, process, map_, solution.found.ratio)
+        queries, truth = block.X[asked], targets[asked]
+        found = _predicted(solution, fitted, map_, queries, truth, weight[asked])
+        share = len(locations) / max(len(whole.rows), 1)
+        n_first = min(len(locations), math.ceil(share * FIELD_ROWS))
+        yield Part(process, fitted.residual, n_first, queries, truth, found)
+
+
+def _some(rows: npt.NDArray[np.intp], most: int | None, n_rows: int) -> npt.NDArray[np.intp]:
+    """Return the share of these rows that leaves about so many of all."""
+    share = 1.0 if most is None else min(1.0, most / max(n_rows, 1))
+    return rows[sample_rows(len(rows), math.ceil(share * len(rows)))]
+
+
+def _predicted(
+    solution: LocalSolution,
+    fitted: Joint,
+    features: Features,
+    queries: Array,
+    truth: FloatArray,
+    weight: FloatArray,
+    near: Indices | None = None,
+) -> OutOfFold:
+    """Return errors of a fit to some rows, with deviations on the scale of the whole fit."""
+    mean, std = fitted.predict(queries, features, return_std=True, neighbors=near)
+    assert std is not None
+    latent = std**2 / fitted.found.scale + fitted.process.noise / weight[:, None]
+    return OutOfFold(truth - mean, np.sqrt(latent * solution.joint.found.scale), weight)
+
+
+def _joined(parts: list[Part]) -> OutOfFold:
+    found = [part.found for part in parts]
+    return OutOfFold(
+        np.concatenate([part.residual for part in found]),
+        np.concatenate([part.std for part in found]),
+        np.concatenate([part.weight for part in found]),
+    )
+
+
+def _by_splits(solution: LocalSolution, parts: list[Part]) -> Calibration:
     """Calibrate by the test rows of each split."""
     joint, scale = solution.joint, solution.joint.found.scale
     whole = joint.process
@@ -212,22 +307,18 @@ def _by_splits(solution: LocalSolution, observed: Observations, parts: list[_Par
     fields, n_done = [], 0
     for part in parts:
         # Places are in random order, so that the first of them are as dense as those at new rows.
-        n_known = max(int(np.searchsorted(part.train, n_field)), 1)
-        points = whole.points[observed.places[part.test]]
+        n_known = max(part.n_first, 1)
+        points = whole.observed_at(part.queries, part.found.weight).points
         nearest = Nearest(part.process.points[:n_known])
         near = np.unique(nearest.query(points, min(most, n_known)))
-        own = _errors(part.process, joint.residual[part.train], scale, near)
-        mine = np.arange(n_done, n_done + len(part.test))
+        own = _errors(part.process, part.residual, scale, near)
+        mine = np.arange(n_done, n_done + len(points))
         fields.append((ErrorField(part.process.rows[near], log_squares(own, errors)), mine))
-        n_done += len(part.test)
-    found = OutOfFold(
-        np.concatenate([part.found.residual for part in parts]),
-        np.concatenate([part.found.std for part in parts]),
-        np.concatenate([part.found.weight for part in parts]),
-    )
+        n_done += len(points)
+    found = _joined(parts)
     if n_done < LEAST_ROWS:
         return Calibration.of(found)
-    rows = whole.rows[observed.places[np.concatenate([part.test for part in parts])]]
+    rows = np.concatenate([part.queries for part in parts])
     everything = ErrorField(whole.rows[:n_field], log_squares(errors))
     variance, log_variance = local_variance(fields, everything, rows, found, whole.kernel, most)
     return Calibration.of(found, variance, log_variance)

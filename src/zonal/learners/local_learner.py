@@ -30,9 +30,10 @@ from ..rows.survey import Survey
 from ..selection.choice import select_model
 from ..selection.model import LocalOptions
 from ..selection.search import MIN_ROWS
-from ..selection.trials import FIT_NEIGHBORS, Split
+from ..selection.trials import FIT_NEIGHBORS
 from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
+from .local_calibration import Part
 from .local_solution import LocalGradient, LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
 from .ridge_posterior import RidgePosterior, left_out
@@ -57,6 +58,8 @@ class LocalLearner(MomentLearner):
     local: Any
     metric: bool
     time_limit: float | None
+    #: Test rows of splits and what is predicted for them, where `fit` itself calibrates.
+    _parts: list[Part] | None = None
 
     def _begin(self, source: Source) -> None:
         self._deadline = Deadline(self.time_limit)
@@ -177,10 +180,6 @@ class LocalLearner(MomentLearner):
         self.features_ = model.features
         self._start_sums(sample.X, Y)
         return True
-
-    def _judging_splits(self, counting: Any) -> list[Split] | None:
-        """Return held-out rows of the kind that the model will meet; None: random ones."""
-        return None
 
     def _options(self) -> LocalOptions:
         """Return what is given of the local part."""

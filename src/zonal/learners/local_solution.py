@@ -132,6 +132,16 @@ class LocalSolution:
         noise = min(float(self.found.noise * self.joint.found.scale.sum()) / total, left)
         return {"features": 1 - left, "local": left - noise, "noise": noise}
 
+    def without(self, rows: Array) -> "LocalSolution":
+        """Return the same fit, to which the places nearest to some rows are not known."""
+        process = self.joint.process
+        places = np.arange(len(process.rows))
+        known = np.setdiff1d(places, process.near(rows)[:, 0])
+        if not len(known):
+            return self
+        fewer = process.observed_at(process.rows[known], process.weight[known])
+        return replace(self, joint=Joint(fewer, self.joint.found, self.joint.residual[known]))
+
     def without_features(self) -> "LocalSolution":
         """Return the local part alone, of what the mean and the features leave."""
         joint, n_targets = self.joint, len(self.offset)

@@ -36,9 +36,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     features : transformer or "auto", default="auto"
         A feature map of this library or any scikit-learn transformer. ``"auto"``: scales
         the columns and chooses the kernel, its length scale, the feature map and a learned metric
-        or none on a pilot of at most 10,000 rows, by the error on a third of them (see
-        ``selection_``). With fewer than 300 rows: standardised columns and Gegenbauer features of
-        a Gaussian kernel with median bandwidth.
+        or none on a pilot of at most 10,000 rows, by the error on a third of them, or on the test
+        rows of a splitter as `cv` (see ``selection_``). With fewer than 300 rows: standardised
+        columns and Gegenbauer features of a Gaussian kernel with median bandwidth.
     alpha : float or "cv", default="cv"
         The regularisation α, the paper's λ. ``"cv"``: the one with the smallest mean squared
         error in cross-validation, used unchanged on all rows (the paper's protocol).
@@ -47,7 +47,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     cv : int, splitter or iterable of (train, test), default=2
         An integer assigns folds by a fixed hash of the row number, whatever the chunks. Splitters
         and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`); in `fit`
-        only, which takes ``groups`` for splitters that want them.
+        only, which takes ``groups`` for splitters that want them. Whatever an encoder learns from
+        targets is learnt from the training rows of each of their splits.
     fit_intercept : bool, default=True
         Whether β₀ is fitted, or zero (with a local part it is always fitted).
     local : "auto", NeighborKriging or None, default="auto"
@@ -94,7 +95,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     cv_results_ : dict
         ``alpha``, ``mean_test_mse``, ``std_test_mse`` and ``split<k>_test_mse``.
     importances_ : dict of str to float
-        Shares of the columns in what predictions depend on.
+        Shares of the columns in what predictions depend on: of a table that was encoded by
+        permutation on held-out rows, of numbers alone by gradients.
     moments_ : list of Moments
         The sums over the rows seen, for each fold; empty with a local part.
     local_ : NeighborKriging or None
@@ -307,7 +309,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
             # The error of what was chosen, not that of the pilot's regression.
             chosen = [record["error"] for record in self._selection_ if record["chosen"]]
             error = chosen[-1] ** 0.5 * float(np.std(survey.sample.y))
-            self.target_ = replace(self.target_, deviation=min(error, self.target_.deviation))
+            if self._plan_ is None:  # the pilot's rows are random ones, those of a splitter are not
+                error = min(error, self.target_.deviation)
+            self.target_ = replace(self.target_, deviation=error)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

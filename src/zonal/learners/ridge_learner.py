@@ -1,7 +1,9 @@
 """Ridge regression from moments: what the regressor and the classifier share."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -13,10 +15,12 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._typing import Array, FloatArray
 from .._validation import is_sparse
 from ..features.columns import TableEncoder
-from ..features.columns.table.cells import is_frame, is_plain
+from ..features.columns.table.cells import columns_of, is_frame, is_plain
+from ..features.columns.table.encoding import SplitTable
 from ..features.columns.table.gaps import column_means, filled
+from ..features.columns.table.identifiers import identifiers
 from ..moments import Moments
-from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
+from ..moments.folds import Split, Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, sample_rows
@@ -27,7 +31,8 @@ from ..rows.survey import Survey
 from ..selection import trials
 from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
-from .importance import column_shares
+from .importance import column_shares, permutation_shares
+from .local_calibration import Part, refitted_parts
 from .local_learner import LocalLearner
 from .local_solution import MOST_SPLITS, LocalSolution
 from .ridge_posterior import RidgePosterior
@@ -37,6 +42,8 @@ __all__ = ["RidgeLearner"]
 
 # Rows at which the importances of columns are found.
 PROBES = 256
+# Of the places of a local part at most one in so many is left out for them.
+PLACES_A_PROBE = 5
 # Moments of more groups of rows than fit here are found split by split, with a pass for each.
 GROUP_BYTES = 1 << 30
 
@@ -46,6 +53,8 @@ class RidgeLearner(LocalLearner):
 
     #: The groups of the rows, while `fit` runs.
     _groups: Any = None
+    #: The table that is encoded anew for each split of a splitter, while `fit` runs.
+    _split_table: SplitTable | None = None
 
     def __init__(
         self,
@@ -96,7 +105,7 @@ class RidgeLearner(LocalLearner):
                 )
             if not self._is_automatic():
                 return
-            if is_plain(X):
+            if is_plain(X) and not identifiers(columns_of(X), numbers):
                 self._means_ = column_means(X)
                 return
             encoder = TableEncoder()
@@ -105,7 +114,7 @@ class RidgeLearner(LocalLearner):
         if encoder.task == "auto":
             encoder.set_params(task=task)
         self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers, source=source)
-        self._table_ = X  # splitters may want its columns by name
+        self._table_ = Block(X, y, weight)  # splitters want its columns by name
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         rows = super()._valid_rows(X, reset=reset)
@@ -118,7 +127,8 @@ class RidgeLearner(LocalLearner):
         try:
             return self._fit(X, y, weight, checkpoint)
         finally:
-            del self._groups
+            for name in ("_groups", "_split_table", "_parts"):
+                self.__dict__.pop(name, None)
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
         source = super()._open(X, y, weight, resumable)
@@ -135,8 +145,9 @@ class RidgeLearner(LocalLearner):
     def refitted(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Return this model fitted to other rows, with everything that was chosen kept.
 
-        Features, the kernel and the noise of a local part, and alpha stay; only coefficients and
-        the rows of a local part are new. This is what cross-validation of a chosen model needs.
+        Features, the kernel and the noise of a local part, and alpha stay; only coefficients, the
+        rows of a local part and what an encoder learns from targets are new. This is what
+        cross-validation of a chosen model needs.
 
         Parameters
         ----------
@@ -150,7 +161,10 @@ class RidgeLearner(LocalLearner):
 
     def _continue_with(self, X: Any, y: Any, weight: Any) -> Self:
         """Forget the rows seen and take others, without learning anew."""
-        block = self._checked(Block(X, y, weight), first=False)
+        block = Block(self._valid_rows(X, reset=False), self._check_y(y), weight)
+        if hasattr(self, "encoder_"):
+            self.encoder_ = self.encoder_.refitted(*block.parts)
+        block = self._checked(block, first=False)
         self._sums_, self.n_rows_ = self._sums(block), len(block)
         self._folded_: Folded | None = None  # of the rows before
         self._solution_ = self._solve(self._sums_)
@@ -158,13 +172,17 @@ class RidgeLearner(LocalLearner):
 
     def _learn(self, survey: Survey) -> None:
         self._plan_: Splits | None = None
+        table: Block | None = getattr(self, "_table_", None)
         if survey.whole and self.alpha == "cv":
-            X, y = getattr(self, "_table_", survey.sample.X), survey.sample.y
+            X, y = survey.sample.X if table is None else table.X, survey.sample.y
             plan = make_splits(self.cv, X, y, survey.n_rows, is_classifier(self), self._groups)
-            self._plan_ = plan if self._splits_rows() else None
+            if self._splits_rows():
+                self._plan_ = plan
+                if table is not None:
+                    self._split_table = self.encoder_.split_table(*table.parts)
         else:
             self._n_folds()
-        if hasattr(self, "_table_"):
+        if table is not None:
             del self._table_
         self._probes_ = _probes(survey.sample.X)
         super()._learn(survey)
@@ -196,6 +214,11 @@ class RidgeLearner(LocalLearner):
         plan = self._plan_
         if plan is None or self._is_local_:
             super()._reduce(source, resume)
+            if plan is not None and self._split_table is not None:
+                # Later there are no rows of splits any more.
+                self._parts = self._refitted_parts(source, plan)
+                self.calibration_  # noqa: B018
+            self._plan_ = None  # it is of these rows
             return
         sums = self._walk(source, "_sums", self._merge)
         groups = sums.moments
@@ -216,9 +239,13 @@ class RidgeLearner(LocalLearner):
     def _fold_predictions(self, plan: Splits, known: Iterable[Moments]) -> Folded | None:
         """Predict the sampled test rows of splits by moments of their training rows.
 
-        None where the sample has no test row of these splits.
+        None where the sample has no test row of these splits. Rows of a table become what they
+        are while they are held out.
         """
         rows, parts = self._sampled_rows, []
+        if self._split_table is not None:
+            rows = replace(rows, held=rows.held.copy())
+            self._sums_ = replace(self._sums_, rows=rows)
         labels, done = plan.labels[rows.numbers], np.zeros(len(rows), bool)
         for number, (split, train) in enumerate(zip(plan.splits, known, strict=False)):
             mine = np.flatnonzero(np.isin(labels, split.test) & ~done)
@@ -227,6 +254,8 @@ class RidgeLearner(LocalLearner):
                 continue
             solution = solve(train, self._solution_.alpha, self.fit_intercept)
             posterior = RidgePosterior.of([train], solution, self.fit_intercept)
+            if self._split_table is not None:
+                rows.held[mine] = self._seen_in(plan, split)[rows.numbers[mine]]
             found = fold_predictions(posterior, self._space, take(rows.rows(), mine), mine)
             parts.append(found._replace(folds=np.full(len(mine), number)))
         if not parts:
@@ -250,12 +279,39 @@ class RidgeLearner(LocalLearner):
         return self._too_many_groups(plan) or n_bytes > GROUP_BYTES
 
     def _too_many_groups(self, plan: Splits) -> bool:
-        return plan.n_groups > 2 * len(plan.splits) + 1
+        """Tell whether splits share too few sums; none, where rows are others in each of them."""
+        return self._split_table is not None or plan.n_groups > 2 * len(plan.splits) + 1
+
+    def _seen_in(self, plan: Splits, split: Split) -> Array:
+        """Return all rows as they are to a model of the training rows of a split."""
+        assert self._split_table is not None
+        return self._split_table.rows(np.isin(plan.labels, split.train))
+
+    def _refitted_parts(self, source: Source, plan: Splits) -> list[Part]:
+        """Predict test rows of the splits by fits of the local model to their training rows."""
+        assert isinstance(source, ArraySource)
+        block = source.block
+        Y = self._targets(block.y, len(block)).astype(np.float64)
+
+        def parts() -> Iterator[tuple[Block, Array, Array]]:
+            for split in plan.splits[:MOST_SPLITS]:
+                rows = self._local_rows(self._seen_in(plan, split))
+                train, test = (np.isin(plan.labels, part) for part in split)
+                yield Block(rows, Y, block.weight), train, test
+
+        n_test = sum(int(np.isin(plan.labels, split.test).sum()) for split in plan.splits)
+        return list(refitted_parts(self._solution, self._local_features(), parts(), n_test))
+
+    def _source_in(self, source: Source, plan: Splits, split: Split) -> Source:
+        """Return the rows of a source as `_seen_in` has them."""
+        if self._split_table is None or not isinstance(source, ArraySource):
+            return source
+        return ArraySource(replace(source.block, X=self._seen_in(plan, split)))
 
     def _split_by_split(
         self, source: Source, plan: Splits, alphas: FloatArray
     ) -> tuple[dict[str, Array], list[Moments]]:
-        """Find errors of splits that overlap in too many ways, with a pass for each.
+        """Find errors of splits that have few sums in common, with a pass for each.
 
         The moments of the training rows are kept, for the intervals, of as many splits as fit.
         """
@@ -265,7 +321,8 @@ class RidgeLearner(LocalLearner):
         for number, split in enumerate(plan.splits):
             # Rows in neither part, the training part, the test part, both.
             labels = np.isin(plan.labels, split.train) + 2 * np.isin(plan.labels, split.test)
-            parts = self._walk(source, "_grouped_sums", self._merge, labels, 4)
+            rows = self._source_in(source, plan, split)
+            parts = self._walk(rows, "_grouped_sums", self._merge, labels, 4)
             train, test = parts[1] + parts[3], parts[2] + parts[3]
             check_split(number, train, test)
             errors.append(HeldOut.of(train, test, self.fit_intercept).errors(alphas))
@@ -300,7 +357,8 @@ class RidgeLearner(LocalLearner):
     def _judging_splits(self, counting: npt.NDArray[np.intp]) -> list[trials.Split] | None:
         if self._plan_ is None:
             return None
-        return trials.splits_of(self._plan_, counting)
+        seen = None if self._split_table is None else self._split_table.rows
+        return trials.splits_of(self._plan_, counting, seen)
 
     def _plan(self) -> Splits | None:
         return self._plan_
@@ -360,7 +418,12 @@ class RidgeLearner(LocalLearner):
         solution = self._solution
         if isinstance(solution, LocalSolution):
             return self._predict_local(X)[0]
-        X = self._check_rows(X, reset=False)
+        return self._scores_at(self._check_rows(X, reset=False), solution)
+
+    def _scores_at(self, X: Any, solution: Any) -> Array:
+        """Return the same by a solution, for rows that are checked and encoded."""
+        if isinstance(solution, LocalSolution):
+            return solution.predict(self._local_rows(X), self._local_features())[0]
         form = self._space.narrow(_num_samples(X))
         coef = form.coefficients(solution.coef)
 
@@ -373,22 +436,27 @@ class RidgeLearner(LocalLearner):
     def importances_(self) -> dict[str, float]:
         """Shares of the columns in what predictions depend on, the largest first; sum to one.
 
-        By the gradients at 256 of the rows (`zonal.learners.importance` has the formula), which a
-        local part predicts from their neighbours, not from themselves; the columns that encode
-        words or dates count together. On the scale of ``target_``, if any.
+        With an encoder by permutation: how far predictions move where the columns that encode a
+        word, a date or a number come from another row. Of numbers alone by gradients, which tell
+        the same to first order (`zonal.learners.importance` has the formulas). Both at up to 256
+        of the rows, which a local part does not know then. On the scale of ``target_``, if any.
         """
-        if self._probes_ is None:
+        probes, solution = self._probes_, self._solution
+        if probes is None:
             raise AttributeError(
                 "Importances need rows of numbers: X was sparse, or a plain frame."
             )
-        gradients = self._gradient_at(self._probes_, self._solution.coef, held_out=True)
-        width = self._probes_.shape[1]
         if hasattr(self, "encoder_"):
-            groups = self.encoder_.groups_
-        else:
-            names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
-            groups = [str(name) for name in names]
-        return column_shares(gradients, self._probes_, groups)
+            if isinstance(solution, LocalSolution):
+                most = len(solution.joint.residual) // PLACES_A_PROBE + 1
+                probes = probes[sample_rows(len(probes), most)]
+                solution = solution.without(self._local_rows(probes))
+            predict = partial(self._scores_at, solution=solution)
+            return permutation_shares(predict, probes, self.encoder_.groups_)
+        gradients = self._gradient_at(probes, solution.coef, held_out=True)
+        width = probes.shape[1]
+        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
+        return column_shares(gradients, probes, [str(name) for name in names])
 
     @property
     def alpha_(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from ..kriging.joint import Features, Joint, explained, whitened_gram
+from ..kriging.joint import Features, Joint, explained, fit_joint, whitened_gram
 from ..kriging.locations import Locations
 from ..kriging.marginal import Marginal, Observed, marginal
 from ..kriging.neighbors import Indices
@@ -17,7 +17,7 @@ from ..kriging.process import LocalProcess
 from ..kriging.whitening import Whitening
 from ..selection.trials import FIT_NEIGHBORS, JUDGED_ROWS, MEAN_ROWS, ROWS_A_COLUMN
 
-__all__ = ["SplitFits", "part_of"]
+__all__ = ["SplitFits", "fit_part", "part_of"]
 
 
 class SplitFits:
@@ -37,9 +37,7 @@ class SplitFits:
         self.process, self.features, self.ratio = joint.process, features, ratio
         known = explained(features, joint.process.rows, joint.found.coef)
         self.targets: FloatArray = joint.residual + joint.found.mean + known
-        n_rows, n_columns = len(self.targets), len(joint.found.coef)
-        most = max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns) if n_columns else MEAN_ROWS
-        judged = np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int32)
+        judged = _judged(len(self.targets), len(joint.found.coef))
         self._whitening = self.process.whitening(judged, FIT_NEIGHBORS)
         self._sums = self._gram(self.process, self.targets, self._whitening)
 
@@ -98,3 +96,28 @@ class SplitFits:
 def part_of(process: LocalProcess, known: npt.NDArray[np.intp]) -> LocalProcess:
     """Return the process of which fewer rows are known."""
     return process.observed_at(process.rows[known], process.weight[known])
+
+
+def fit_part(
+    locations: Locations, process: LocalProcess, features: Features, ratio: float
+) -> Joint:
+    """Fit to places that have nothing in common with those of another fit.
+
+    Parameters
+    ----------
+    locations : Locations
+        The places and their targets.
+    process : LocalProcess
+        Observed there, with parameters that stay.
+    features, ratio
+        As in `SplitFits`.
+    """
+    n_columns = features(locations.rows[:1]).shape[1]
+    judged = _judged(len(locations), n_columns)
+    return fit_joint(locations, process, features, ratio, n_neighbors=FIT_NEIGHBORS, judged=judged)
+
+
+def _judged(n_rows: int, n_columns: int) -> Indices:
+    """Return the places whose whitened columns are summed."""
+    most = max(JUDGED_ROWS, ROWS_A_COLUMN * n_columns) if n_columns else MEAN_ROWS
+    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int32)

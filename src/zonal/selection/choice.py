@@ -154,9 +154,10 @@ class _Chooser:
             if not local.required:
                 self.n_neighbors, self.n_far = GAP_NEIGHBORS, FAR_NEIGHBORS
             pilot, held_out = splits[0].of_pilot(pilot)
+        seen = X if splits is None or splits[0].rows is None else splits[0].rows
         self.y = _safe_indexing(y, pilot)
         pilot_weights = np.ones(len(pilot)) if weights is None else weights[pilot]
-        self.step, rows, sphere = prepare(_safe_indexing(X, pilot), pilot_weights, scaled)
+        self.step, rows, sphere = prepare(_safe_indexing(seen, pilot), pilot_weights, scaled)
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
         whole = Pilot(rows, unit[pilot], pilot_weights, len(targets), held_out)

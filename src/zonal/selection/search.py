@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -69,6 +70,7 @@ def select_features(
     verbose: bool = False,
     metric: bool = True,
     deadline: Deadline | None = None,
+    held_out: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[Pipeline, list[dict[str, Any]]]:
     """Find the features with the smallest error on a pilot sample, and fit them to it.
 
@@ -96,6 +98,8 @@ def select_features(
         Whether a learned metric is tried.
     deadline : Deadline, optional
         How long it may take.
+    held_out : ndarray of bool, of shape (n,), optional
+        The rows that errors are measured on, by default a third.
 
     Returns
     -------
@@ -106,7 +110,7 @@ def select_features(
     """
     with config_context(transform_output="default"):
         step, rows, sphere = prepare(X, weights, scaled)
-        pilot = Pilot(rows, unit_variance(targets), weights, n_rows)
+        pilot = Pilot(rows, unit_variance(targets), weights, n_rows, held_out)
         search = Search(pilot, sphere, n_components, seed, verbose, metric, deadline)
         best, learned = search.best_features(targets if y is None else y)
         steps = [] if step is None else [("scale", step)]

@@ -48,11 +48,23 @@ LEAST_GAIN, DEVIATIONS = 0.005, 1.0
 
 
 class Split(NamedTuple):
-    """Row numbers of what is known, of what is not, and of what is predicted among these."""
+    """Row numbers of what is known, of what is not, and of what is predicted among these.
+
+    Attributes
+    ----------
+    train, test, queries : ndarrays of int
+    rows : ndarray of shape (n, d) or None
+        All rows as they are to a model of the training rows, where that depends on the split.
+    """
 
     train: npt.NDArray[np.intp]
     test: npt.NDArray[np.intp]
     queries: npt.NDArray[np.intp]
+    rows: Array | None = None
+
+    def mapped(self, metric: Any) -> "Split":
+        """Return the same split in the columns of a learned metric."""
+        return self if self.rows is None else self._replace(rows=metric.transform(self.rows))
 
     def of_pilot(
         self, pilot: npt.NDArray[np.intp]
@@ -66,7 +78,12 @@ class Split(NamedTuple):
         return pilot, np.isin(pilot, self.test)
 
 
-def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -> list[Split]:
+def splits_of(
+    plan: Splits,
+    counting: npt.NDArray[np.intp],
+    seen: Callable[[npt.NDArray[np.bool_]], Array] | None = None,
+    most: int = 3_000,
+) -> list[Split]:
     """Return the splits of a splitter, with at most so many queries in all.
 
     Parameters
@@ -75,6 +92,8 @@ def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -
         Groups of rows, and splits in terms of these.
     counting : ndarray of int
         Rows of positive weight.
+    seen : callable, optional
+        Returns all rows as they are to a model of some, by a mask of these.
     most : int
         Queries, drawn by a hash of the row numbers.
     """
@@ -85,7 +104,8 @@ def splits_of(plan: Splits, counting: npt.NDArray[np.intp], most: int = 3_000) -
         )
         few = sample_rows(len(test), max(most // len(plan.splits), 1))
         if len(train) and len(test):
-            found.append(Split(train, test, test[few]))
+            rows = None if seen is None else seen(np.isin(plan.labels, split.train))
+            found.append(Split(train, test, test[few], rows))
     return found
 
 
@@ -272,7 +292,8 @@ class Trials:
             return self
         if id(metric) not in self._mapped:
             rows = metric.transform(self.rows)
-            other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
+            splits = [split.mapped(metric) for split in self.splits]
+            other = Trials(rows, self.targets, self.weights, splits, self.n_neighbors)
             other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
             other.n_far = self.n_far
             other.deadline = self.deadline
@@ -283,12 +304,17 @@ class Trials:
     def locations(self, split: int) -> Locations:
         """Return the distinct training rows of a split, in random order."""
         while len(self._locations) <= split:
-            train = self.splits[len(self._locations)].train
+            part = self.splits[len(self._locations)]
+            train = part.train
             weights = None if self.weights is None else self.weights[train]
             self._locations.append(
-                locate(self.rows[train], self.targets[train], weights, learnt=self.learnt)
+                locate(self._seen(part)[train], self.targets[train], weights, learnt=self.learnt)
             )
         return self._locations[split]
+
+    def _seen(self, split: Split) -> Array:
+        """Return all rows as they are to a model of the training rows of a split."""
+        return self.rows if split.rows is None else split.rows
 
     def losses(
         self,
@@ -323,7 +349,7 @@ class Trials:
                     lambda: process.earlier(judged, FIT_NEIGHBORS),  # noqa: B023  called here
                 ),
             )
-            queries = self.rows[split.queries]
+            queries = self._seen(split)[split.queries]
             near = self._known((number, process.metric), lambda: process.near(queries))  # noqa: B023
             predicted, _ = joint.predict(queries, features, neighbors=near)
             parts.append(self._squares(split, predicted))
@@ -348,18 +374,19 @@ class Trials:
             alphas = default_alphas(train)
             best = alphas[int(np.argmin(held_out.errors(alphas)))]
             solution = solve(train, float(best), fit_intercept=True)
-            Z = FeatureSpace(features, train.n_features).transform(self.rows[split.queries])
+            Z = FeatureSpace(features, train.n_features).transform(self._seen(split)[split.queries])
             parts.append(self._squares(split, Z @ solution.coef + solution.intercept))
         return self._trial(np.concatenate(parts), time.perf_counter() - start)
 
     def _moments(self, features: Any, split: Split) -> Any:
         """Sum the moments of the training rows and of the queries."""
-        X, Y = self.rows[split.train], self.targets[split.train]
+        rows = self._seen(split)
+        X, Y = rows[split.train], self.targets[split.train]
         shift = start_of_moments(FeatureSpace(features, 0), X, Y)
         space = FeatureSpace(features, len(shift) - Y.shape[1])
         known = Block(X, Y, None if self.weights is None else self.weights[split.train])
         queries = split.queries
-        asked = Block(self.rows[queries], self.targets[queries], self._weight(split))
+        asked = Block(rows[queries], self.targets[queries], self._weight(split))
         return [moments_of_rows(space, block, None, shift)[0] for block in (known, asked)]
 
     def _weight(self, split: Split) -> FloatArray | None:

@@ -54,6 +54,7 @@ class FrameStream:
         self._numeric = {
             name for name in picked.inputs if survey[name].plain and name not in categorical
         }
+        self._whole = {name for name in self._numeric if survey[name].whole}
         self.batch_size = batch_size
         self.columns, self.target = picked.inputs, picked.target
         self.n_rows = self.n_dropped = 0
@@ -62,7 +63,7 @@ class FrameStream:
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         n_read = n_rows = 0
         for batch in self._picked.table.batches(self._picked.names, self.batch_size):
-            frame = frame_of(batch, self.columns, self._numeric)
+            frame = frame_of(batch, self.columns, self._numeric, self._whole)
             y, known = self._targets(batch)
             if self._picked.drop_missing:
                 known &= ~frame.isna().to_numpy().any(axis=1)
@@ -103,7 +104,7 @@ class FrameStream:
         return labels, known
 
 
-def frame_of(batch: Any, names: list[str], numeric: Any) -> Any:
+def frame_of(batch: Any, names: list[str], numeric: Any, whole: Any = ()) -> Any:
     """Return columns of a batch as a pandas frame, gaps included.
 
     Parameters
@@ -112,6 +113,8 @@ def frame_of(batch: Any, names: list[str], numeric: Any) -> Any:
     names : list of str
     numeric : collection of str
         Columns of text that are numbers; those that are none in this batch stay text.
+    whole : collection of str
+        Those of them that are whole numbers, none of which is missing.
     """
     pa = arrow()
     arrays = []
@@ -121,6 +124,7 @@ def frame_of(batch: Any, names: list[str], numeric: Any) -> Any:
             column = tidy(column)
             numbers = cast(column) if name in numeric else None
             column = column if numbers is None else numbers
+            column = pa.compute.cast(column, pa.int64()) if name in whole else column
         arrays.append(column)
     return pa.record_batch(arrays, names=names).to_pandas()
 

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from .arrow import arrow
+from .names import is_name_of_rows
 from .table import Table
-from .text import GAPS, meaning, odd_words
+from .text import GAPS, kind_of, meaning, odd_words
 from .values import cast, is_text, tidy
 
 __all__ = ["ColumnSurvey", "survey_columns"]
 
 # Different texts of a column that are remembered; with more it is words, whatever follows.
 MAX_LEVELS = 50_000
+# Whole numbers up to this are exact in a float64.
+EXACT = 2.0**53
 
 
 @dataclass
@@ -40,6 +43,8 @@ class ColumnSurvey:
         The first row with an infinite number.
     low, high : float
         Of the numbers.
+    rises : bool
+        Whether each number is larger than the one before.
     """
 
     name: str
@@ -53,6 +58,7 @@ class ColumnSurvey:
     infinite: int | None = None
     low: float = np.inf
     high: float = -np.inf
+    rises: bool = True
 
     @property
     def form(self) -> str:
@@ -72,7 +78,19 @@ class ColumnSurvey:
     @property
     def is_number(self) -> bool:
         """Whether the column holds numbers, however they are written."""
-        return self.form not in ("words", "date")
+        return kind_of(self.form) == "number"
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether whole numbers count the rows from zero or one on, or by their name name them."""
+        counts = self.low in (0, 1) and self.high - self.low == self.n_rows - 1
+        return self.whole and self.rises and (counts or is_name_of_rows(self.name))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all cells are whole numbers that a float64 tells apart."""
+        known = self.plain and self.n_whole == self.n_rows > 0
+        return known and max(abs(self.low), abs(self.high)) <= EXACT
 
     def add(self, column: Any) -> None:
         """Look at the cells of a batch."""
@@ -97,6 +115,8 @@ class ColumnSurvey:
         self.n_rows += len(column)
 
     def _add_numbers(self, numbers: Any) -> None:
+        if len(numbers):
+            self.rises &= bool(numbers[0] > self.high and (numbers[1:] > numbers[:-1]).all())
         known = numbers[~np.isnan(numbers)]
         self.n_missing += len(numbers) - len(known)
         infinite = np.isinf(numbers)

@@ -1,4 +1,4 @@
-"""Text that means numbers or dates, as people write them: 4,733 and 1.234,5 and 2013-01-31."""
+"""Text that means numbers, dates or times: 4,733 and 1.234,5 and 2013-01-31 and 14:30."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -6,8 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from .._typing import Array
+from .dates import date_form, parse_date, parse_duration, parse_time, time_form
 
-__all__ = ["GAPS", "TextFormat", "as_dates", "as_numbers", "meaning", "odd_words"]
+__all__ = [
+    "GAPS",
+    "TextFormat",
+    "as_dates",
+    "as_numbers",
+    "as_times",
+    "kind_of",
+    "meaning",
+    "odd_words",
+]
 
 #: What stands for an empty cell in a column whose other cells are numbers or dates.
 GAPS = frozenset(
@@ -19,13 +29,21 @@ PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 COMMA = re.compile(r"[+-]?(\d+|\d{1,3}([. ]\d{3})+)(,\d+)?([eE][+-]?\d+)?")
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?(Z|[+-]00:?00)?")
 
 # A column with at most this share of other words is one of numbers with mistakes in it.
 MISTAKES = 0.02
 
-#: What a column of text means: "plain" or "thousands" or "comma" numbers, a "date", or "words".
+#: What a column of text means: numbers ("plain", "thousands", "comma" or, in seconds, "duration"),
+#: dates ("date", "day-first" or "month-first"), a "time" of day, or "words".
 TextFormat = str
+KINDS = {
+    "words": "word", "time": "time", "date": "date", "day-first": "date", "month-first": "date",
+}  # fmt: skip
+
+
+def kind_of(form: TextFormat) -> str:
+    """Return what text of a form becomes: "number", "date", "time" or "word"."""
+    return KINDS.get(form, "number")
 
 
 def meaning(levels: Iterable[str]) -> TextFormat:
@@ -56,7 +74,7 @@ def meaning(levels: Iterable[str]) -> TextFormat:
         return "thousands"
     if all_are(COMMA):
         return "comma"
-    return "date" if all_are(DATE) and _are_dates(known) else "words"
+    return date_form(known) or time_form(known) or "words"
 
 
 def odd_words(counts: Mapping[str, int]) -> list[str]:
@@ -86,7 +104,7 @@ def as_numbers(words: Array, form: TextFormat) -> tuple[Array, Array]:
     Parameters
     ----------
     words : ndarray of str or None, of shape (n,)
-    form : {"plain", "thousands", "comma"}
+    form : {"plain", "thousands", "comma", "duration"}
     """
     if form == "plain":
         try:
@@ -97,10 +115,22 @@ def as_numbers(words: Array, form: TextFormat) -> tuple[Array, Array]:
     return _parsed(words, lambda word: _number(word, form), np.full(len(words), np.nan))
 
 
-def as_dates(words: Array) -> tuple[Array, Array]:
-    """Return text as dates, NaT for gaps, and which cells are no dates."""
+def as_dates(words: Array, form: TextFormat = "date") -> tuple[Array, Array]:
+    """Return text as dates, NaT for gaps, and which cells are no dates.
+
+    Parameters
+    ----------
+    words : ndarray of str or None, of shape (n,)
+    form : {"date", "day-first", "month-first"}
+    """
     empty = np.full(len(words), np.datetime64("NaT"), dtype="datetime64[us]")
-    return _parsed(words, _date, empty)
+    return _parsed(words, lambda word: parse_date(word, form), empty)
+
+
+def as_times(words: Array) -> tuple[Array, Array]:
+    """Return text as times since midnight, NaT for gaps, and which cells are no times of day."""
+    empty = np.full(len(words), np.timedelta64("NaT"), dtype="timedelta64[us]")
+    return _parsed(words, parse_time, empty)
 
 
 def _parsed(words: Array, parse: Callable[[str], object], out: Array) -> tuple[Array, Array]:
@@ -122,22 +152,10 @@ def _parsed(words: Array, parse: Callable[[str], object], out: Array) -> tuple[A
 
 
 def _number(word: str, form: TextFormat) -> float:
+    if form == "duration":
+        return parse_duration(word)
     if form == "thousands":
         word = word.replace(",", "")
     elif form == "comma":
         word = re.sub(r"[. ](?=\d{3}(\D|$))", "", word).replace(",", ".")
     return float(word)
-
-
-def _date(word: str) -> np.datetime64:
-    return np.datetime64(re.sub(r"(Z|[+-]00:?00)$", "", word).replace(" ", "T"), "us")
-
-
-def _are_dates(levels: list[str]) -> bool:
-    """Tell whether what looks like dates is: there is no 2013-02-31."""
-    try:
-        for level in levels:
-            _date(level)
-    except ValueError:
-        return False
-    return True

@@ -167,7 +167,7 @@ def fit(
         kinds = Kinds(tuple(categorical or ()), tuple(numeric or ()))
         survey = None
         if engine is Engine.LOCAL:
-            survey = look_at(columns, kinds, screen)
+            survey = look_at(columns, kinds, screen, encodes=place.crs is None)
         else:
             check_numbers(columns)
         learner = (KernelRidgeClassifier if classify else KernelRidge)(

@@ -31,7 +31,10 @@ def draw_dependence(page: Report, model: Any, rows: Any, target: str) -> None:
     if not hasattr(learner, "encoder_"):
         return
     shares = learner.importances_
-    note = "Shares in what predictions depend on, by the gradients of the model; they sum to one."
+    note = (
+        "How far predictions for held-out rows move when the values of a column are permuted among "
+        "them: shares of the squared differences, which sum to one."
+    )
     page.table("What matters", ("column", "share"), list(shares.items()), note)
     label = target if not is_classifier(learner) else f"probability of {learner.classes_[-1]}"
     kinds, drawings = learner.encoder_.kinds_, []

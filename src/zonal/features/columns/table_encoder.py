@@ -1,5 +1,6 @@
 """Tables as people have them, made ready for a kernel: words, gaps, dates, skewed numbers."""
 
+import copy
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +20,11 @@ from ...rows import Source, source_of
 from ...rows.dispatch import blockwise
 from ...rows.kinds import is_many
 from .metric.targets import StandardTargets
-from .table.building import Builder, encode_parts, find_place
+from .table.building import Builder, find_place
 from .table.cells import Cells, columns_of, is_frame
 from .table.counting import folds_of, sum_words
+from .table.encoding import Encoding, SplitTable
+from .table.identifiers import identifiers, warn_left_out
 from .table.reader import CellError, Reader
 
 __all__ = ["TableEncoder"]
@@ -40,15 +43,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       from `max_levels` on they are means of the targets, shrunken, and for training rows without
       their own target (see `fit_transform`). Levels with fewer than five rows share one;
       a level never seen is in the middle. Ordered categoricals are numbered;
-    - *dates*: seconds as a number, and a place on the unit circle for each of day, week and year
-      that they span;
+    - *dates* (and periods): seconds as a number, and a place on the unit circle for each of day,
+      week and year that they span; *times of day*: a place on the unit circle; durations: seconds;
     - *gaps*: the mean, or what a ridge regression on the other columns says where held-out rows are
       in favour; and an indicator if `fit` met any. A gap among words is a level;
     - *latitude and longitude*: a point of the unit sphere;
-    - columns that are constant, and words of which none occurs five times (identifiers), are left
-      out.
+    - columns that are constant, words of which none occurs five times and whole numbers that name
+      or count the rows (identifiers) are left out, with a `LeftOutWarning`.
 
-    Text is read as numbers (``4,733`` or ``1.234,5`` too) or ISO dates where a whole column is.
+    Text is read where a whole column is of one kind: as numbers (``4,733`` or ``1.234,5`` too),
+    dates (``2020-12-31``, ``31/12/2020``, ``12/31/2020``, ``31 Dec 2020``; the day is first where
+    no cell tells), times of day (``14:30``, ``2:30 pm``) or durations (``1 days 02:30:00``).
 
     Parameters
     ----------
@@ -88,6 +93,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """
 
     thread_safe = True
+    #: The labels of `fit`, if y held any.
+    _classes: Array | None = None
 
     def __init__(
         self,
@@ -193,6 +200,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self._encode(X, training=True, row_numbers=row_numbers)
 
+    def split_table(self, X: Any, y: Any, sample_weight: Any = None) -> SplitTable | None:
+        """Return rows that `fit` has seen, to be encoded anew for each split of them.
+
+        Where some rows are held out, nothing that looks at targets may have seen theirs.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        SplitTable or None
+            None where the encoder has not looked at targets: rows are the same in all splits.
+        """
+        check_is_fitted(self)
+        if not self._encoding.learns_targets:
+            return None
+        values = self._encoding.read(self._cells(X, reset=False))
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        y = np.asarray(y)
+        return SplitTable(self._encoding, values, y, weights, self.task, self._classes, dtype)
+
+    def refitted(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Return this encoder with other rows in the place of those of `fit`.
+
+        How columns are read and which there are stays; all that targets go into is learnt again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `split_table`.
+        """
+        table, other = self.split_table(X, y, sample_weight), copy.copy(self)
+        if table is not None:
+            found = table.learnt_from(np.ones(len(table.y), bool))
+            other._parts, other._fills = found.parts, found.fills
+        return other
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return names of the columns of the output; ``groups`` tells where they come from.
 
@@ -217,7 +265,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @property
     def kinds_(self) -> dict[str, str]:
-        """What each column that is read holds: ``"number"``, ``"date"`` or ``"word"``."""
+        """What each column that is read holds: number, date, time or word."""
         return {name: reader.kind for name, reader in self._readers.items()}
 
     @property
@@ -225,14 +273,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """The column of the table that each column of the output comes from."""
         return [column for column, part in self._parts.items() for _ in part.names]
 
+    @property
+    def _encoding(self) -> Encoding:
+        return Encoding(self._readers, self._parts, self._fills, self._place)
+
     def _encode(self, X: Any, training: bool = False, row_numbers: Any = None) -> Array:
         check_is_fitted(self)
         dtype = getattr(X, "dtype", None)
         cells = self._cells(X, reset=False)
         folds = _folds(cells, row_numbers) if training else None
-        names = [*self._place, *(name for name in self._parts if name in self._readers)]
-        values = {name: self._readers[name].read(cells[name]) for name in dict.fromkeys(names)}
-        rows = self._fills.fill(encode_parts(self._parts, values, self._place, folds))
+        rows = self._encoding.rows(self._encoding.read(cells), folds)
         return rows.astype(np.float32 if dtype == np.float32 else np.float64)
 
     def _cells(self, X: Any, reset: bool) -> dict[str, Cells]:
@@ -270,7 +320,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_consistent_length(empty, y)
             standard = StandardTargets.of(y, weights, self.task)
             targets = standard(y)
-        self._readers, values = self._read(cells)
+        self._classes = None if standard is None else standard.classes
+        numbers = np.arange(len(empty)) if row_numbers is None else np.asarray(row_numbers)
+        told = {*self.categorical, *self.numeric, self.latitude, self.longitude}
+        notes = dict.fromkeys(self.ignore, "as asked for")
+        used = {name: column for name, column in cells.items() if name not in notes}
+        found = identifiers(used, numbers).items()
+        notes |= {name: note for name, note in found if name not in told}
+        self._readers, values = self._read({n: c for n, c in used.items() if n not in notes})
         named = hasattr(self, "feature_names_in_")
         self._place = find_place(values, self.latitude, self.longitude, named)
         builder = Builder(
@@ -282,7 +339,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self.numbers,
             int(self.max_levels),
             {} if source is None else sum_words(source, self._readers, standard),
-            dict.fromkeys(self.ignore, "as asked for"),
+            notes,
         )
         self._parts = builder.parts()
         self._fills = builder.fills(self._parts)
@@ -292,6 +349,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column is left to learn from (n_samples={len(empty)}). {reasons}."
             )
         self.columns_ = [self._record(name, builder.notes.get(name, "")) for name in cells]
+        warn_left_out(self.columns_, self.ignore)
 
     def _read(self, cells: dict[str, Cells]) -> tuple[dict[str, Reader], dict[str, Array]]:
         """Decide how columns are read, and read them; all mistakes come in one message."""
@@ -299,8 +357,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         values: dict[str, Array] = {}
         mistakes: list[CellError] = []
         for name, column in cells.items():
-            if name in self.ignore:
-                continue
             try:
                 reader = Reader.of(name, column, name in self.categorical, name in self.numeric)
                 readers[name], values[name] = reader, reader.read(column)

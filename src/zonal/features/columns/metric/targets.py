@@ -49,10 +49,11 @@ class StandardTargets:
     unit: FloatArray
 
     @classmethod
-    def of(cls, y: Any, weights: FloatArray, task: str) -> "StandardTargets":
-        """Learn from targets with weights; see `standard_targets`."""
-        classes = None
-        if _has_classes(np.asarray(y), task):
+    def of(
+        cls, y: Any, weights: FloatArray, task: str, classes: Array | None = None
+    ) -> "StandardTargets":
+        """Learn from targets with weights; see `standard_targets`. Classes may be known."""
+        if classes is None and _has_classes(np.asarray(y), task):
             classes = np.unique(column_or_1d(y)[weights > 0])
         raw = _columns(y, classes)
         # Squares of what is left do not overflow.

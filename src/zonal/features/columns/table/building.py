@@ -11,19 +11,18 @@ from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
 from ..sphere_encoder import DEGREES, named_like
+from .cells import gaps_of
 from .filling import GapRegressions
-from .numbers import DatePart, NumberPart, PlacePart
+from .numbers import DatePart, NumberPart, PlacePart, TimePart
 from .pilot import best_encoding
-from .words import MeanPart, SimplexPart, WordLevels, WordSums
+from .words import FEW_ROWS, MeanPart, SimplexPart, WordLevels, WordSums
 
-__all__ = ["Builder", "encode_parts", "find_place"]
+__all__ = ["Builder", "encode_parts", "find_place", "pilot_rows"]
 
 # Rows on which maps of numbers are compared.
 PILOT_ROWS = 4000
 # From this skewness on a column counts as skewed, and may be mapped while others are not.
 SKEWED = 2.0
-# Below so many rows, every word that occurs is a level.
-FEW_ROWS = 50
 # Levels with fewer rows than this on average tell any target by chance.
 COPIED_ROWS = 10
 
@@ -35,7 +34,7 @@ class Builder:
     Attributes
     ----------
     values : dict of str to ndarray of shape (n,)
-        Numbers, dates or words.
+        Numbers, dates, times or words.
     targets : ndarray of shape (n, t), or None
         Centred.
     weights, folds : ndarrays of shape (n,)
@@ -82,9 +81,7 @@ class Builder:
             start += len(part.names)
         if not columns or self.targets is None or self.numbers != "auto":
             return GapRegressions()
-        counting = np.flatnonzero(self.weights > 0)
-        sample = counting[sample_rows(len(counting))]
-        few = sample[sample_rows(len(sample), PILOT_ROWS)]
+        few = pilot_rows(self.weights)
         values = {name: column[few] for name, column in self.values.items()}
         rows = encode_parts(parts, values, self.place, self.folds[few])
         found = GapRegressions.of(rows, columns, self.weights[few])
@@ -97,24 +94,25 @@ class Builder:
         if self.values[name].dtype.kind == "O":
             return self._word_part(name)
         values, weights = self.values[name][sample], self.weights[sample]
-        dates = values.dtype.kind == "M"
-        gaps = np.isnat(values) if dates else np.isnan(values)
+        gaps = gaps_of(values)
         known = values[~gaps]
         if not len(known) or not (gaps.any() or (known != known[0]).any()):
             self.notes[name] = f"always {known[0]}" if len(known) else "empty"
             return None
-        if dates:
+        if values.dtype.kind == "M":
             return DatePart.of(name, values, weights)
+        if values.dtype.kind == "m":
+            return TimePart(name, float(weights[gaps].sum() / weights.sum()))
         return NumberPart.of(name, values, weights, mapped)
 
     def _word_part(self, name: str) -> Any:
         words = self.word_sums.get(name)
         if words is None:
             words = WordSums.of(self.values[name], self.targets, self.weights, self.folds)
-        least = {"rare": 1} if words.n_rows < FEW_ROWS else {}
-        levels = WordLevels.of(name, words, **least)
+        levels = WordLevels.of(name, words)
         n_different = len(words.words)
-        if np.count_nonzero(levels.shares) < 2 or (least and n_different == words.n_rows):
+        few = words.n_rows < FEW_ROWS
+        if np.count_nonzero(levels.shares) < 2 or (few and n_different == words.n_rows):
             identifier = f"an identifier: {n_different:,} different words"
             self.notes[name] = identifier if n_different > 1 else f"always {words.words[0]!r}"
             return None
@@ -203,6 +201,13 @@ def encode_parts(
         else:
             blocks.append(part.encode(values[name]))
     return np.hstack(blocks)
+
+
+def pilot_rows(weights: FloatArray) -> Array:
+    """Return the rows of positive weight that regressions of a few thousand rows see."""
+    counting = np.flatnonzero(weights > 0)
+    sample = counting[sample_rows(len(counting))]
+    return sample[sample_rows(len(sample), PILOT_ROWS)]
 
 
 def _skewness(column: FloatArray) -> float:

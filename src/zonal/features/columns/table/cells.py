@@ -1,7 +1,8 @@
 """Cells of tables, whoever holds them: pandas, polars, pyarrow, arrays of numbers or of objects.
 
-A column is read as numbers (float64, NaN for a gap), as dates (datetime64 in microseconds, NaT for
-a gap) or as text (an object array of str, None for a gap). Nothing but NumPy is imported.
+A column is read as numbers (float64, NaN for a gap; durations in seconds), as dates (datetime64 in
+microseconds, NaT for a gap), as times of day (timedelta64 since midnight) or as text (an object
+array of str, None for a gap). Nothing but NumPy is imported.
 """
 
 import datetime
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...._typing import Array
 
-__all__ = ["Cells", "as_text", "columns_of", "is_frame", "is_plain"]
+__all__ = ["Cells", "as_text", "columns_of", "gaps_of", "is_frame", "is_plain"]
 
 # The library that a frame belongs to.
 LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -23,15 +24,18 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    kind : {"number", "text", "date"}
+    kind : {"number", "text", "date", "time"}
     values : ndarray of shape (n,)
     order : tuple of str, or None
         The levels of an ordered categorical, from the lowest to the highest.
+    measure : {"real", "whole", "seconds"}
+        What numbers are: of a type of whole numbers, or seconds that were durations.
     """
 
     kind: str
     values: Array
     order: tuple[str, ...] | None = None
+    measure: str = "real"
 
 
 def is_frame(X: Any) -> bool:
@@ -44,7 +48,9 @@ def is_plain(X: Any) -> bool:
     if _library(X) == "pyarrow":  # elsewhere only the other two are taken for frames
         return False
     return all(
-        cells.kind == "number" and bool(np.isfinite(cells.values).all())
+        cells.kind == "number"
+        and cells.measure != "seconds"
+        and bool(np.isfinite(cells.values).all())
         for cells in columns_of(X).values()
     )
 
@@ -74,24 +80,30 @@ def _of_pandas(column: Any) -> Cells:
         found = _of_objects(column.to_numpy(dtype=object))
         return Cells("text", as_text(found), order) if order else found
     if dtype.kind in "iuf":
-        return Cells("number", column.to_numpy(dtype=np.float64, na_value=np.nan))
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return Cells("number", values, measure="whole" if dtype.kind in "iu" else "real")
+    if type(dtype).__name__ == "PeriodDtype":
+        column, dtype = column.dt.to_timestamp(), np.dtype("datetime64[us]")
     if dtype.kind == "M":
         aware = getattr(dtype, "tz", None) is not None
         column = column.dt.tz_convert("UTC").dt.tz_localize(None) if aware else column
         return Cells("date", column.to_numpy(dtype="datetime64[us]"))
     if dtype.kind == "m":
-        return Cells("number", _seconds(column.to_numpy(dtype="timedelta64[us]")))
+        seconds = _seconds(column.to_numpy(dtype="timedelta64[us]"))
+        return Cells("number", seconds, measure="seconds")
     return _of_objects(column.to_numpy(dtype=object))
 
 
 def _of_polars(column: Any) -> Cells:
     dtype, name = column.dtype, str(column.dtype)
     if dtype.is_numeric():
-        return Cells("number", np.array(column.to_list(), dtype=np.float64))
+        values = np.array(column.to_list(), dtype=np.float64)
+        return Cells("number", values, measure="whole" if dtype.is_integer() else "real")
     if name == "Date" or name.startswith("Datetime"):
         return Cells("date", column.to_numpy().astype("datetime64[us]"))
     if name.startswith("Duration"):
-        return Cells("number", _seconds(column.to_numpy().astype("timedelta64[us]")))
+        seconds = _seconds(column.to_numpy().astype("timedelta64[us]"))
+        return Cells("number", seconds, measure="seconds")
     objects = np.array(column.to_list(), dtype=object)
     if name.startswith("Enum"):
         return Cells("text", as_text(_of_objects(objects)), tuple(dtype.categories.to_list()))
@@ -102,7 +114,8 @@ def _of_arrow(column: Any) -> Cells:
     name = str(column.type)
     if name.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
         values = [np.nan if cell is None else float(cell) for cell in column.to_pylist()]
-        return Cells("number", np.array(values, dtype=np.float64))
+        measure = "whole" if name.startswith(("int", "uint")) else "real"
+        return Cells("number", np.array(values, dtype=np.float64), measure=measure)
     if name.startswith(("timestamp", "date")):
         values = column.to_numpy()
         return Cells("date", values.astype("datetime64[us]"))
@@ -121,7 +134,18 @@ def _of_objects(values: Array) -> Cells:
     ):
         found = np.full(len(values), np.nan)
         found[~gaps] = [float(cell) for cell in known]
-        return Cells("number", found)
+        whole = all(issubclass(kind, numbers.Integral) for kind in kinds)
+        return Cells("number", found, measure="whole" if whole else "real")
+    if kinds and all(issubclass(kind, datetime.timedelta | np.timedelta64) for kind in kinds):
+        durations = np.full(len(values), np.timedelta64("NaT"), dtype="timedelta64[us]")
+        durations[~gaps] = [np.timedelta64(cell, "us") for cell in known]
+        return Cells("number", _seconds(durations), measure="seconds")
+    if kinds and all(issubclass(kind, datetime.time) for kind in kinds):
+        times = np.full(len(values), np.timedelta64("NaT"), dtype="timedelta64[us]")
+        times[~gaps] = [_since_midnight(cell) for cell in known]
+        return Cells("time", times)
+    if kinds and all(kind.__name__ == "Period" and hasattr(kind, "to_timestamp") for kind in kinds):
+        known, kinds = np.array([cell.to_timestamp() for cell in known]), {datetime.datetime}
     if kinds and all(issubclass(kind, datetime.date | np.datetime64) for kind in kinds):
         dates = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[us]")
         dates[~gaps] = [_as_utc(cell) for cell in known]
@@ -158,13 +182,28 @@ def _as_utc(cell: Any) -> np.datetime64:
     return np.datetime64(cell, "us")
 
 
+def _since_midnight(cell: datetime.time) -> np.timedelta64:
+    seconds = (cell.hour * 60 + cell.minute) * 60 + cell.second
+    return np.timedelta64(seconds * 1_000_000 + cell.microsecond, "us")
+
+
+def gaps_of(values: Array) -> Array:
+    """Tell which values of a column are missing: NaN, NaT or None."""
+    if values.dtype.kind == "O":
+        return np.array([value is None for value in values], dtype=bool)
+    return np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values)
+
+
 def as_text(cells: Cells) -> Array:
     """Return any cells as text, numbers in their shortest form: 3, not 3.0."""
     if cells.kind == "text":
         return cells.values
-    gaps = np.isnat(cells.values) if cells.kind == "date" else np.isnan(cells.values)
+    gaps = gaps_of(cells.values)
     words = np.full(len(gaps), None, dtype=object)
-    if cells.kind == "date":
+    if cells.kind == "time":
+        day = np.datetime64("1970-01-01T00", "us")
+        words[~gaps] = [str(cell)[11:19] for cell in day + cells.values[~gaps]]
+    elif cells.kind == "date":
         words[~gaps] = [str(cell) for cell in cells.values[~gaps]]
     else:
         words[~gaps] = [f"{cell:.15g}" for cell in cells.values[~gaps]]

@@ -1,6 +1,7 @@
 """Numbers: centred and scaled, plain or by normal scores, with an indicator where some are missing.
 
-Also ordered categoricals, whose levels are numbered, and dates, which are a trend and circles.
+Also ordered categoricals, whose levels are numbered, dates, which are a trend and circles, and
+times of day, which are a circle.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 from ...._typing import Array, FloatArray
 from .monotone import NormalScores
 
-__all__ = ["DatePart", "NumberPart", "PlacePart", "edge_factor", "indicator"]
+__all__ = ["DatePart", "NumberPart", "PlacePart", "TimePart", "edge_factor", "indicator"]
 
 #: The longest distance between two levels of a column, in standard deviations of a number.
 LONGEST_EDGE = 2.0
@@ -143,6 +144,39 @@ class DatePart:
             circle = np.column_stack([np.cos(angle), np.sin(angle)])
             columns.append(np.nan_to_num(circle, nan=0.0))
         return np.hstack(columns)
+
+
+@dataclass(frozen=True)
+class TimePart:
+    """A column of times of day: a place on the unit circle, with the variance of a number.
+
+    Attributes
+    ----------
+    name : str
+    gaps : float
+        The share of missing times, which are in the middle and have an indicator; 0: none.
+    """
+
+    name: str
+    gaps: float = 0.0
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the output."""
+        circle = [f"{self.name}_day_cos", f"{self.name}_day_sin"]
+        return [*circle, f"{self.name}_missing"] if self.gaps else circle
+
+    @property
+    def description(self) -> str:
+        """How the column is encoded, in words."""
+        return f"time of day, {self.gaps:.1%} missing" if self.gaps else "time of day"
+
+    def encode(self, times: Array) -> FloatArray:
+        """Return the circle of times since midnight, NaT for what is missing: [n, 2 or 3]."""
+        gaps = np.isnat(times)
+        angle = 2 * np.pi / DAY * np.where(gaps, 0.0, times.astype(np.int64) / 1e6)
+        circle = np.column_stack([np.cos(angle), np.sin(angle)]) * ~gaps[:, None]
+        return np.column_stack([circle, indicator(gaps, self.gaps)]) if self.gaps else circle
 
 
 @dataclass(frozen=True)

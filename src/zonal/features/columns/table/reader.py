@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...._typing import Array
-from ....tables.text import TextFormat, as_dates, as_numbers, meaning, odd_words
-from .cells import Cells, as_text
+from ....tables.text import TextFormat, as_dates, as_numbers, as_times, kind_of, meaning, odd_words
+from .cells import Cells, as_text, gaps_of
 
 __all__ = ["CellError", "Reader"]
+
+DTYPES = {"number": "float64", "date": "datetime64[us]", "time": "timedelta64[us]"}
+WORDS = {"number": "numbers", "date": "dates", "time": "times of day"}
 
 
 class CellError(ValueError):
@@ -45,9 +48,9 @@ class Reader:
     Attributes
     ----------
     name : str
-    kind : {"number", "date", "word"}
+    kind : {"number", "date", "time", "word"}
     form : str
-        How numbers are written, where they are text; see `meaning`.
+        How cells are written, where they are text; see `meaning`.
     order : tuple of str
         The levels of an ordered categorical, which are numbers then: 0 for the first.
     lenient : bool
@@ -75,12 +78,10 @@ class Reader:
         odd = odd_words(counts)
         form = meaning(word for word in counts if word not in odd)
         if numeric:
-            return cls(name, "number", "plain" if form in ("words", "date") else form, lenient=True)
-        if form not in ("words", "date") and odd:
+            return cls(name, "number", form if kind_of(form) == "number" else "plain", lenient=True)
+        if kind_of(form) == "number" and odd:
             raise CellError(name, cells.values, np.isin(cells.values, odd), "numbers")
-        return cls(
-            name, "word" if form == "words" else "date" if form == "date" else "number", form
-        )
+        return cls(name, kind_of(form), form)
 
     def read(self, cells: Cells) -> Array:
         """Return numbers, dates or words; what is neither is an error that names row and column."""
@@ -92,17 +93,21 @@ class Reader:
             return as_text(cells)
         values, wrong = cells.values, np.zeros(len(cells.values), dtype=bool)
         if cells.kind == "text":
-            numeric = self.kind == "number"
-            values, wrong = as_numbers(values, self.form) if numeric else as_dates(values)
+            values, wrong = self._of_text(values)
         elif cells.kind != self.kind:
-            wrong = ~(np.isnat(values) if cells.kind == "date" else np.isnan(values))
-            empty = np.full(len(values), np.nan)
-            values = empty if self.kind == "number" else empty.astype("datetime64[us]")
+            wrong = ~gaps_of(values)
+            values = np.full(len(values), np.nan).astype(DTYPES[self.kind])
         if self.lenient:
             return np.where(np.isinf(values), np.nan, values)
-        if self.kind == "number":
-            wrong = wrong | np.isinf(values)
+        infinite = np.isinf(values) if self.kind == "number" else np.zeros_like(wrong)
+        wrong = wrong | infinite
         if wrong.any():
-            kind = "finite numbers" if np.isinf(values[wrong]).any() else f"{self.kind}s"
+            kind = "finite numbers" if infinite.any() else WORDS[self.kind]
             raise CellError(self.name, cells.values, wrong, kind)
         return values
+
+    def _of_text(self, words: Array) -> tuple[Array, Array]:
+        """Return the values of text, and which cells are none."""
+        if self.kind == "date":
+            return as_dates(words, self.form if kind_of(self.form) == "date" else "date")
+        return as_times(words) if self.kind == "time" else as_numbers(words, self.form)

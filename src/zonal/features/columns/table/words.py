@@ -17,12 +17,14 @@ import numpy as np
 from ...._typing import Array, FloatArray
 from .numbers import edge_factor
 
-__all__ = ["FOLDS", "MeanPart", "SimplexPart", "WordLevels", "WordSums"]
+__all__ = ["FEW_ROWS", "FOLDS", "MeanPart", "SimplexPart", "WordLevels", "WordSums"]
 
 #: Folds of training rows for means of targets.
 FOLDS = 5
 # A level with fewer rows than this shares one with the other rare ones.
 RARE = 5
+#: Below so many rows, every word that occurs is a level.
+FEW_ROWS = 50
 # Words of a column that are summed at most; of more, the commonest so far.
 MOST_WORDS = 100_000
 # Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
@@ -60,8 +62,10 @@ class WordSums:
         cls, words: Array, targets: FloatArray | None, weights: FloatArray, folds: Array
     ) -> "WordSums":
         """Sum over words (None for a gap) and centred targets [n, t]."""
-        named = np.array([MISSING if word is None else word for word in words], dtype=object)
-        known, codes = np.unique(named, return_inverse=True)
+        named = [MISSING if word is None else word for word in words]
+        known = np.array(sorted(set(named)), dtype=object)
+        places = dict(zip(known.tolist(), range(len(known)), strict=True))
+        codes = np.fromiter((places[word] for word in named), np.intp, len(named))
         if targets is None:
             targets = np.empty((len(words), 0))
         shape, place = (FOLDS, len(known)), folds * len(known) + codes
@@ -114,9 +118,10 @@ class WordLevels:
     shares: FloatArray
 
     @classmethod
-    def of(cls, name: str, sums: WordSums, rare: int = RARE) -> "WordLevels":
+    def of(cls, name: str, sums: WordSums) -> "WordLevels":
         """Find the levels of a column of words."""
         counts = sums.weights.sum(axis=0)
+        rare = 1 if sums.n_rows < FEW_ROWS else RARE
         frequent = sums.words[counts >= rare].astype(str)
         levels = frequent if len(frequent) else np.array([MISSING])
         found = cls(name, levels, np.empty(0))
