@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 
 import zonal
 from zonal.kriging.process import LocalProcess
-from zonal.model.importance import column_shares, permutation_shares
+from zonal.learners.importance import column_shares, permutation_shares
 
 
 def test_a_linear_function_in_closed_form():
@@ -86,8 +87,15 @@ def test_permutation_of_a_linear_function_in_closed_form():
     assert set(even.values()) == {0.25}
 
 
-@pytest.mark.parametrize("local", ["auto", None])
-def test_levels_that_are_kept_apart_matter(local):
+KRIGING = zonal.KernelRidge(
+    None, local=zonal.NeighborKriging(), encoder=zonal.TableEncoder(numbers="plain")
+)
+
+
+@pytest.mark.parametrize(
+    "model", [zonal.KernelRidge(local=None, budget=128, random_state=0), KRIGING]
+)
+def test_levels_that_are_kept_apart_matter(model):
     """Between levels there is nothing, and no slope: only permutation tells."""
     rng = np.random.default_rng(0)
     effects = np.array([-1.5, -0.6, 0.0, 0.4, 1.0, 1.6])
@@ -98,7 +106,7 @@ def test_levels_that_are_kept_apart_matter(local):
         y = np.sin(3 * x + level) + effects[level]
         return X, y + 0.1 * rng.standard_normal(n)
 
-    model = zonal.KernelRidge(local=local, budget=256, random_state=0).fit(*drawn(600))
+    model = clone(model).fit(*drawn(500))
     X, y = drawn(1000)
     found = permutation_importance(
         model, X, y, scoring="neg_mean_squared_error", n_repeats=3, random_state=0

@@ -49,7 +49,7 @@ GLOBE = np.column_stack([RNG.uniform(-90, 90, N), RNG.uniform(-180, 180, N), X[:
 
 
 def table(n: int, seed: int = 0) -> pd.DataFrame:
-    """Return numbers with gaps, few and many words, dates, places and flags."""
+    """Return numbers with gaps, few and many words, dates, times, places and flags."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
         {
@@ -62,6 +62,7 @@ def table(n: int, seed: int = 0) -> pd.DataFrame:
             "latitude": rng.uniform(-90, 90, n),
             "longitude": rng.uniform(-180, 180, n),
             "wet": rng.random(n) < 0.5,
+            "clock": [f"{hour:02}:30" for hour in rng.integers(0, 24, n)],
         }
     )
 
@@ -191,6 +192,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.KernelRidge(fourier(), local=local()), PLANE, VARYING),  # of varying noise
     (zonal.KernelRidge(budget=24, random_state=0), PLANE_TABLE, SKEW),  # of its logarithm
     (zonal.KernelRidge(fourier(), cv=BLOCKS), GLOBE, y),
+    (zonal.KernelRidge(fourier(), cv=BLOCKS, local=local()), GLOBE, y),
     (zonal.KernelRidge(budget=24, cv=BLOCKS, random_state=0), GLOBE, y),
     (zonal.KernelRidge(fourier(), cv=zonal.ForwardKFold(3)), GLOBE, y),
     (zonal.KernelRidge(fourier(), cv=zonal.DistanceMatchedKFold(X[:20] + 1, 3)), X, y),

@@ -39,9 +39,9 @@ class KernelRidge(RegressorMixin, ModelLearner):
     features : transformer or "auto", default="auto"
         A feature map of this library or any scikit-learn transformer. ``"auto"``: scales
         the columns and chooses the kernel, its length scale, the feature map and a learned metric
-        or none on a pilot of at most 10,000 rows, by the error on a third of them (see
-        ``selection_``). With fewer than 300 rows: standardised columns and Gegenbauer features of
-        a Gaussian kernel with median bandwidth.
+        or none on a pilot of at most 10,000 rows, by the error on a third of them, or on the test
+        rows of a splitter as `cv` (see ``selection_``). With fewer than 300 rows: standardised
+        columns and Gegenbauer features of a Gaussian kernel with median bandwidth.
     alpha : float or "cv", default="cv"
         The regularisation α, the paper's λ. ``"cv"``: the one with the smallest mean squared
         error in cross-validation, used unchanged on all rows (the paper's protocol).

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .._signals import postponed
+from .._validation import is_sparse
 from .._version import __version__
 from .archive import MAX_BYTES, check_parts, check_seal, check_sizes, seal, write
 from .functions import MissingFunction, replace, user_functions, walk
@@ -263,12 +263,11 @@ def _loaded(sio: Any, content: bytes, trusted: set[str], max_bytes: int) -> Any:
 
 def _check_content(name: str, value: Any) -> None:
     """Raise ValueError if compiled code would follow an index out of an array."""
-    if sp.issparse(value):
-        matrix: Any = value
+    if is_sparse(value):
         try:
-            if matrix.format != "csr":  # whatever class the file says
-                raise ValueError(f"it is {matrix.format}, not csr")
-            matrix.check_format(full_check=True)
+            if value.format != "csr":  # whatever class the file says
+                raise ValueError(f"it is {value.format}, not csr")
+            value.check_format(full_check=True)
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"it is damaged: its sparse {name} ({error}).") from error
     check = getattr(type(value), "_check_loaded", None)

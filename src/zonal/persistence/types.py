@@ -40,7 +40,7 @@ OWN = {
     "features.columns.stretcher": "Stretcher",
     "features.columns.table.filling": "GapRegressions",
     "features.columns.table.monotone": "NormalScores Stretch",
-    "features.columns.table.numbers": "DatePart NumberPart PlacePart",
+    "features.columns.table.numbers": "DatePart NumberPart PlacePart TimePart",
     "features.columns.table.reader": "Reader",
     "features.columns.table.words": "MeanPart SimplexPart WordLevels",
     "features.columns.table_encoder": "TableEncoder",

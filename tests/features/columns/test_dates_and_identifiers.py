@@ -29,7 +29,7 @@ def test_dates_as_people_have_them(column):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_times_of_day_are_a_circle():
+def test_times_of_day_are_a_circle(tmp_path):
     hours = np.linspace(0, 24, 97)[:-1]
     times = [datetime.time(int(h), round(h % 1 * 60)) for h in hours]
     text = [time.strftime("%H:%M") for time in times]
@@ -44,6 +44,9 @@ def test_times_of_day_are_a_circle():
     gaps = pd.DataFrame({"t": [None, *text[1:]]})
     rows = zonal.TableEncoder().fit(gaps).transform(gaps)
     assert rows.shape == (96, 3)
+    zonal.save(zonal.TableEncoder().fit(gaps), tmp_path / "encoder.zonal")
+    loaded = zonal.load(tmp_path / "encoder.zonal")
+    np.testing.assert_array_equal(loaded.transform(gaps), rows)
     np.testing.assert_array_equal(rows[0, :2], 0.0)
     with pytest.raises(ValueError, match=r"'t' holds times of day, but row 0 .* holds '25:00'"):
         zonal.TableEncoder().fit(gaps).transform(pd.DataFrame({"t": ["25:00"]}))

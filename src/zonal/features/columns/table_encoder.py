@@ -93,6 +93,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """
 
     thread_safe = True
+    #: The labels of `fit`, if y held any.
+    _classes: Array | None = None
 
     def __init__(
         self,

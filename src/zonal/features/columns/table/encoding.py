@@ -117,8 +117,7 @@ class SplitTable:
         chosen = np.flatnonzero(known & (self.weights > 0))
         y, weights = self.y[chosen], self.weights[chosen]
         targets = StandardTargets.of(y, weights, self.task, self.classes)(y)
-        values = {name: column[chosen] for name, column in self.values.items()}
-        return self.encoding.relearnt(values, targets, weights, folds_of(chosen))
+        return self.encoding.relearnt(self._values(chosen), targets, weights, folds_of(chosen))
 
     def rows(self, known: npt.NDArray[np.bool_]) -> Array:
         """Return all rows as they are to a model that has the targets of some: [n, d].
@@ -132,8 +131,14 @@ class SplitTable:
         """
         if not np.any(self.weights[known] > 0):
             return self.encoding.rows(self.values).astype(self.dtype)  # nothing can be fitted
-        encoding, chosen = self.learnt_from(known), np.flatnonzero(known)
-        rows = encoding.rows(self.values)
-        values = {name: column[chosen] for name, column in self.values.items()}
-        rows[chosen] = encoding.rows(values, folds_of(chosen))
-        return rows.astype(self.dtype)
+        encoding = self.learnt_from(known)
+        chosen, others = np.flatnonzero(known), np.flatnonzero(~known)
+        training = encoding.rows(self._values(chosen), folds_of(chosen))
+        rows = np.empty((len(known), training.shape[1]), self.dtype)
+        rows[chosen] = training
+        if len(others):
+            rows[others] = encoding.rows(self._values(others))
+        return rows
+
+    def _values(self, chosen: npt.NDArray[np.intp]) -> dict[str, Array]:
+        return {name: column[chosen] for name, column in self.values.items()}
