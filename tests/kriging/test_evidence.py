@@ -66,15 +66,14 @@ def test_gradient_by_differences(kernel, width, some, kept, monkeypatch):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("width", [0, 4])
 def test_all_neighbours_give_the_exact_evidence(kernel, width):
-    """Of every single observation, also where rows repeat a location with other targets."""
+    """Of every observation, of its own precision, also where rows repeat a location."""
     sample = make_sample(width=width)
     near = sample.neighbors(PARAMETERS, len(sample) - 1)
     found = evaluate(sample, of_kernel(kernel), PARAMETERS, near).found
-    times = np.repeat(np.arange(len(X)), WEIGHT.astype(int))
-    rows, targets = X[times], standardized(Y)[times]
+    rows, targets = X, standardized(Y)
     scales = np.exp(PARAMETERS.log_scales)[GROUPS]
     features = np.cos(rows @ np.random.default_rng(1).standard_normal((3, width)))
-    covariance = kernel(rows / scales) + 0.2 * np.eye(len(rows)) + 1.5 * features @ features.T
+    covariance = kernel(rows / scales) + np.diag(0.2 / WEIGHT) + 1.5 * features @ features.T
     total, ones = 0.0, np.ones(len(rows))
     for t in range(2):
         inverse = np.linalg.inv(covariance)

@@ -20,7 +20,7 @@ def test_means_and_sums_of_squares():
         squares = (weight[here, None] * (Y[here] - mean) ** 2).sum(axis=0)
         np.testing.assert_allclose(found.targets[i], mean, atol=1e-12)
         np.testing.assert_allclose(found.weight[i], weight[here].sum(), atol=1e-12)
-        np.testing.assert_allclose(found.within[i], squares, atol=1e-12)
+        np.testing.assert_allclose(found.repeated.within[i], squares, atol=1e-12)
         assert (found.index[here & (weight > 0)] == i).all()
 
 
@@ -48,7 +48,8 @@ def test_zeros_of_both_signs_are_one_place():
     found = locate(np.array([[0.0], [-0.0]]), np.array([[1.0], [3.0]]))
     assert len(found) == 1
     assert found.targets.tolist() == [[2.0]]
-    assert found.within.tolist() == [[2.0]]
+    assert found.repeated.within.tolist() == [[2.0]]
+    assert found.repeated.more.tolist() == [1.0]
 
 
 def test_order_of_learnt_columns_does_not_see_rounding():

@@ -29,7 +29,7 @@ def test_sums_that_are_shared_give_the_fit_to_the_training_rows(columns, wall):
         known.rows[train],
         known.targets[train],
         known.weight[train],
-        known.within[train],
+        known.repeated.part(train),
         np.arange(len(train)),
     )
     expected = fit_joint(known, small, features, 0.7, n_neighbors=FIT_NEIGHBORS)

@@ -28,7 +28,7 @@ class ScoreQuantiles:
     ----------
     scores : ndarray of shape (n, n_targets)
     totals : ndarray of shape (n, n_targets)
-        Cumulated weights; a score of weight 2 counts as two scores.
+        Cumulated weights, of mean one over the scores that count.
     """
 
     scores: FloatArray
@@ -39,9 +39,9 @@ class ScoreQuantiles:
         """Sort scores [n, t] of rows with weights [n]."""
         order = np.argsort(scores, axis=0, kind="stable")
         shares = np.ones(len(scores)) if weight is None else np.asarray(weight, np.float64)
-        # Weights are counts; where they add up to less than the rows, only their ratios count.
-        n_counting = int(np.count_nonzero(shares))
-        shares = shares * max(1.0, n_counting / max(shares.sum(), np.finfo(float).tiny))
+        # Only the ratios of weights count: there are as many scores as rows that count.
+        shares = shares / max(shares.max(initial=0.0), np.finfo(float).tiny)
+        shares = shares * (np.count_nonzero(shares) / max(shares.sum(), np.finfo(float).tiny))
         return cls(np.take_along_axis(scores, order, axis=0), np.cumsum(shares[order], axis=0))
 
     def at(self, levels: npt.ArrayLike) -> FloatArray:

@@ -61,12 +61,12 @@ def moments_of_rows(
     groups = [Moments(own_shift, n_targets) for _ in range(n_groups)]
     scratch = Scratch(), Scratch()
 
-    def work(job: tuple[int, npt.NDArray[np.intp]]) -> tuple[int, Array, int, float]:
+    def work(job: tuple[int, npt.NDArray[np.intp]]) -> tuple[int, Array, Array]:
         group, chosen = job
         weights = None if weight is None else weight[chosen]
         Z = form.fill(_rows(X, chosen), scratch[0])
         rows = _augmented(Z, Y[chosen], weights, groups[group], scratch[1])
-        return group, _products(rows), len(rows), float(np.finfo(rows.dtype).eps)
+        return group, _products(rows), rows[:, -1].copy()
 
     # Each thread takes rows all the way from X to their products; the sums are taken in order,
     # so that they do not depend on the threads.

@@ -62,7 +62,7 @@ def evaluate(
     )
     whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
     whitened = whitening.apply(sample.columns)
-    observed = Observed.of(whitening.variance, sample.weight[judged], sample.within[judged], noise)
+    observed = Observed.of(whitening.variance, sample.repeated.part(judged), noise)
     ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
     found = marginal(whitened.T @ whitened, n_targets, observed, ratio, sample.center)
     return Evaluation(found, whitening, whitened, factors)

@@ -232,9 +232,7 @@ def fit_joint(
     whitening = process.whitening(judged, n_neighbors, neighbors)
     gram = whitened_gram(whitening, locations, features, process.points)
     rows = whitening.rows
-    observed = Observed.of(
-        whitening.variance, locations.weight[rows], locations.within[rows], process.noise
-    )
+    observed = Observed.of(whitening.variance, locations.repeated.part(rows), process.noise)
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
     found = found.times(len(locations) / len(rows))
     residual = locations.targets - found.mean - explained(features, locations.rows, found.coef)

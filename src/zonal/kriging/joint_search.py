@@ -126,9 +126,7 @@ def _with_best_ratio(
     at = evaluate(sample, correlation, parameters, sample.neighbors(parameters, n_neighbors))
     judged, n_targets = sample.judged, sample.targets.shape[1]
     noise = math.exp(parameters.log_noise)
-    observed = Observed.of(
-        at.whitening.variance, sample.weight[judged], sample.within[judged], noise
-    )
+    observed = Observed.of(at.whitening.variance, sample.repeated.part(judged), noise)
     gram = at.whitened.T @ at.whitened
     values = [marginal(gram, n_targets, observed, math.exp(log)).log_evidence for log in LOG_RATIOS]
     return replace(parameters, log_ratio=float(LOG_RATIOS[int(np.argmax(values))]))

@@ -1,30 +1,60 @@
 r"""Distinct rows in a fixed random order, each with what was observed there.
 
-Rows that repeat a location are averaged with their weights. With W the sum of the weights there
-and S the weighted sum of squares about the mean ȳ, observations with noise variance η each have
+Rows that repeat a location are averaged with their weights. Of m observations with noise variances
+η/w_k each, with W the sum of their weights and S the weighted sum of squares about the mean ȳ,
 
 .. math::
 
-    \log p(y_1, \dots \mid u) = \log \mathcal N(\bar y;\, u, \eta / W) - \tfrac12 \log W
-    - \tfrac{W - 1}{2} \log(2 \pi \eta) - \frac{S}{2 \eta},
+    \log p(y_1, \dots, y_m \mid u) = \log \mathcal N(\bar y;\, u, \eta / W)
+    + \tfrac12 \Big(\sum_k \log w_k - \log W\Big)
+    - \tfrac{m - 1}{2} \log(2 \pi \eta) - \frac{S}{2 \eta},
 
 so that nothing is lost. Where S = 0 all but the first term are left out: rows that agree in
-everything are copies or weights, not proof that there is no noise, which is what the density would
-take them for. So a row of weight 2 and the row twice are the same: one observation of variance η/2.
+everything are copies of one observation, which has the sum of their weights (see
+`zonal.rows.copies`).
 """
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..rows import row_hash
+from ..rows.copies import content_hash
 
-__all__ = ["Locations", "locate"]
+__all__ = ["Locations", "Repeated", "locate"]
 
 # What is left of equal numbers when their mean is subtracted, squared.
 ROUNDING = 1e-28
+
+
+class Repeated(NamedTuple):
+    """What is observed at a location beyond the mean of the targets there.
+
+    Attributes
+    ----------
+    within : ndarray of shape (n, t)
+        S, the weighted sum of squares about the mean.
+    more : ndarray of shape (n,)
+        m - 1, the number of observations beyond the first.
+    log_weight : ndarray of shape (n,)
+        log W - Σ log w_k, zero for a single observation.
+    """
+
+    within: FloatArray
+    more: FloatArray
+    log_weight: FloatArray
+
+    @classmethod
+    def nothing(cls, n_rows: int, n_targets: int) -> "Repeated":
+        """Return single observations."""
+        return cls(np.zeros((n_rows, n_targets)), np.zeros(n_rows), np.zeros(n_rows))
+
+    def part(self, chosen: Any) -> "Repeated":
+        """Return that of some locations, by their numbers or a slice."""
+        return Repeated(*(values[chosen] for values in self))
 
 
 @dataclass(frozen=True)
@@ -39,8 +69,8 @@ class Locations:
         Weighted means ȳ.
     weight : ndarray of shape (n,)
         W, the sum of the weights at each location.
-    within : ndarray of shape (n, t)
-        S, the sum of squares about the mean.
+    repeated : Repeated
+        What several observations there tell beyond their mean.
     index : ndarray of shape (n_samples,)
         The location of each row given, -1 for rows of weight zero.
     """
@@ -48,7 +78,7 @@ class Locations:
     rows: Array
     targets: FloatArray
     weight: FloatArray
-    within: FloatArray
+    repeated: Repeated
     index: npt.NDArray[np.intp]
 
     def __len__(self) -> int:
@@ -62,7 +92,7 @@ class Locations:
             self.rows[numbers],
             self.targets[numbers],
             self.weight[numbers],
-            self.within[numbers],
+            self.repeated.part(numbers),
             place[self.index],
         )
 
@@ -72,7 +102,7 @@ class Locations:
             self.rows[:n_rows],
             self.targets[:n_rows],
             self.weight[:n_rows],
-            self.within[:n_rows],
+            self.repeated.part(slice(n_rows)),
             np.where(self.index < n_rows, self.index, -1),
         )
 
@@ -110,7 +140,7 @@ def locate(
     """
     weights = np.ones(len(X)) if weight is None else np.asarray(weight, np.float64)
     used = np.flatnonzero(weights > 0)
-    hashes = _content_hash(X[used], seed)
+    hashes = content_hash(X[used], seed)
     if learnt:
         hashes = _rank_hash(X[used], hashes, seed)
     order = used[np.argsort(hashes, kind="stable")]
@@ -122,24 +152,32 @@ def locate(
     targets = np.asarray(Y, np.float64)[order]
     total = np.add.reduceat(weights, starts)
     mean = np.add.reduceat(weights[:, None] * targets, starts, axis=0) / total[:, None]
+    repeated = Repeated.nothing(len(starts), targets.shape[1])
     if len(starts) < len(rows):
-        squares = weights[:, None] * (targets - mean[group]) ** 2
-        within = np.add.reduceat(squares, starts, axis=0)
-        within[within <= ROUNDING * total[:, None] * mean**2] = 0.0
+        repeated = _repeated(targets, weights, mean, total, group)
     else:
-        mean, within = targets, np.zeros_like(targets)
+        mean = targets
     index = np.full(len(X), -1, np.intp)
     index[order] = group
-    return Locations(rows[starts], mean, total, within, index)
+    return Locations(rows[starts], mean, total, repeated, index)
 
 
-def _content_hash(X: Array, seed: int) -> npt.NDArray[np.uint64]:
-    """A 64-bit hash of each row's numbers, the same for float32 and float64."""
-    hashes = np.full(len(X), seed, np.uint64)
-    for column in X.T:
-        bits = (np.asarray(column, np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-        hashes = row_hash(hashes + bits)
-    return hashes
+def _repeated(
+    targets: FloatArray,
+    weights: FloatArray,
+    mean: FloatArray,
+    total: FloatArray,
+    group: npt.NDArray[np.intp],
+) -> Repeated:
+    """Return what rows of the same group, each a location, tell beyond their mean."""
+    n_places = len(total)
+    squares = weights[:, None] * (targets - mean[group]) ** 2
+    within = np.column_stack([np.bincount(group, column, n_places) for column in squares.T])
+    within[within <= ROUNDING * total[:, None] * mean**2] = 0.0
+    several = within.any(axis=1)
+    more = np.where(several, np.bincount(group, minlength=n_places) - 1.0, 0.0)
+    log_weight = np.log(total) - np.bincount(group, np.log(weights), n_places)
+    return Repeated(within, more, np.where(several, log_weight, 0.0))
 
 
 def _rank_hash(X: Array, content: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:

@@ -10,11 +10,10 @@ the scale is :math:`\sigma^2 = (Q + S/\eta)/N` and
 .. math::
 
     -2 \log p(y) = N \log(2 \pi \sigma^2) + N + \sum_i \log v_i + \log|\tau A|
-    + \sum_i [\log W_i + (W_i - 1) \log \eta],
+    + \sum_i \Big[\log W_i - \sum_k \log w_{ik} + (m_i - 1) \log \eta\Big],
 
-where S and the last sum, which is over the locations with S > 0, belong to repeated rows (see
-`locations`), and N is the number of observations: W of those locations and one of the others.
-Without noise repeated rows are their mean. Each target has its own μ, β and σ²; the log evidences
+where S and the last sum belong to repeated rows (see `locations`), and N is the number of
+observations, Σm. Without noise repeated rows are their mean. Each target has its own μ, β and σ²; the log evidences
 add up.
 """
 
@@ -27,6 +26,7 @@ from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dtrtri
 
 from .._typing import FloatArray
+from .locations import Repeated
 
 __all__ = ["Marginal", "Observed", "marginal"]
 
@@ -42,9 +42,9 @@ class Observed:
     total : float
         N, the number of observations.
     repeats : float
-        Σ(W - 1) of the locations where observations differ.
+        Σ(m - 1) of the locations where observations differ.
     log_determinant : float
-        Σ log v, and Σ log W of those locations.
+        Σ log v, and Σ(log W - Σ log w) of those locations.
     within : ndarray of shape (t,)
         ΣS.
     noise : float
@@ -58,17 +58,14 @@ class Observed:
     noise: float
 
     @classmethod
-    def of(
-        cls, variance: FloatArray, weight: FloatArray, within: FloatArray, noise: float
-    ) -> "Observed":
-        """Sum over locations: v [n], W [n] and S [n, t]."""
+    def of(cls, variance: FloatArray, repeated: Repeated, noise: float) -> "Observed":
+        """Sum over locations, of which v [n] is known."""
         n_rows, log_variance = float(len(variance)), float(np.log(variance).sum())
+        within = repeated.within.sum(axis=0)
         if noise == 0:
-            return cls(n_rows, 0.0, log_variance, np.zeros(within.shape[1]), noise)
-        differ = weight[within.any(axis=1)]
-        repeats = float(np.maximum(differ - 1, 0.0).sum())
-        log_weight = float(np.log(differ).sum())
-        return cls(n_rows + repeats, repeats, log_variance + log_weight, within.sum(axis=0), noise)
+            return cls(n_rows, 0.0, log_variance, np.zeros_like(within), noise)
+        more, log_weight = float(repeated.more.sum()), float(repeated.log_weight.sum())
+        return cls(n_rows + more, more, log_variance + log_weight, within, noise)
 
     def squares(self) -> FloatArray:
         """S/η, what repeated rows add to Q."""

@@ -39,7 +39,7 @@ def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
         weights, variance = solve_matrices(matrices, nugget, neighbors)
         whitening = Whitening(rows, neighbors, weights, variance + nugget)
         whitened = whitening.apply(columns)
-        observed = Observed.of(whitening.variance, head.weight, head.within, noise)
+        observed = Observed.of(whitening.variance, head.repeated, noise)
         return -marginal(whitened.T @ whitened, center.shape[1], observed).log_evidence
 
     found = minimize_scalar(loss, bounds=LOG_NOISE, method="bounded", options={"maxiter": 20})

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .locations import Locations
+from .locations import Locations, Repeated
 from .neighbors import Indices, earlier_neighbors
 
 __all__ = ["Parameters", "Sample"]
@@ -59,7 +59,7 @@ class Sample:
         Rows with columns of unit variance, in random order.
     groups : ndarray of shape (d,)
         Columns of one number share a length scale.
-    targets, weight, within
+    targets, weight, repeated
         As in `Locations`, with targets of mean zero and variance one.
     judged : ndarray of shape (s,)
         The rows whose terms are summed, increasing.
@@ -73,7 +73,7 @@ class Sample:
     groups: npt.NDArray[np.intp]
     targets: FloatArray
     weight: FloatArray
-    within: FloatArray
+    repeated: Repeated
     judged: Indices
     features: FloatArray
     center: bool = True
@@ -101,7 +101,7 @@ class Sample:
             groups,
             targets / unit,
             locations.weight,
-            locations.within / unit**2,
+            locations.repeated._replace(within=locations.repeated.within / unit**2),
             np.arange(len(points), dtype=np.int32),
             empty if features is None else np.asarray(features, np.float64),
         )
@@ -120,7 +120,7 @@ class Sample:
             points=self.points[:base],
             targets=self.targets[:base],
             weight=self.weight[:base],
-            within=self.within[:base],
+            repeated=self.repeated.part(slice(base)),
             judged=judged,
             features=self.features[:base],
         )

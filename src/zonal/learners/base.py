@@ -32,6 +32,7 @@ from .._validation import check_values, valid_rows
 from ..features.columns.table.cells import is_frame
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
+from ..rows.copies import merge_copies
 from ..rows.kinds import is_dask, is_many
 from ..rows.progress import phase
 from ..rows.survey import Survey
@@ -101,7 +102,7 @@ class Learner(Hinting, BaseEstimator):
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool) -> Source:
         """Return the source of the rows; blocks can be resumed, an array cannot."""
         if not resumable and not is_many(X):
-            return ArraySource(self._checked(Block(X, y, weight), first=True))
+            return ArraySource(self._checked(Block(X, y, weight), first=True, whole=True))
         return source_of(X, y, weight)
 
     def _begin(self, source: Source) -> None:
@@ -179,17 +180,26 @@ class Learner(Hinting, BaseEstimator):
         return self._solution_
 
     def _checked(
-        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
+        self,
+        block: Block,
+        *,
+        first: bool,
+        whole: bool = False,
+        numbers: Any = None,
+        source: Source | None = None,
     ) -> Block:
         """Validate rows, targets and weights; the first rows decide what columns there are.
 
-        Rows that do not follow on each other have numbers, and are a sample of a source.
+        Where the block is the whole of the rows, copies of a row are merged. Rows that do not
+        follow on each other have numbers, and are a sample of a source.
         """
         X = self._valid_rows(block.X, reset=first)
         y = self._check_y(block.y)
         if y is not None:
             check_consistent_length(X, y)
         weight = self._check_weight(X, block.weight, allow_zero=not first)
+        if whole and y is not None and self._merges_copies():
+            weight = merge_copies(X, y, weight)
         if numbers is None:
             numbers = np.arange(block.start, block.start + len(block))
         if first:
@@ -197,6 +207,10 @@ class Learner(Hinting, BaseEstimator):
         if hasattr(self, "encoder_"):
             X = self.encoder_.transform_training(X, numbers)
         return Block(X, y, weight, block.start)
+
+    def _merges_copies(self) -> bool:
+        """Tell whether a row that is given twice is one row of twice the weight."""
+        return False
 
     def _learn_encoder(
         self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None

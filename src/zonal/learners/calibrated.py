@@ -38,7 +38,7 @@ class CalibratedRegressor(IntervalLearner, LocalLearner):
         )
         weight = np.ones(len(folded.rows)) if weight is None else np.asarray(weight, np.float64)
         Y = self._targets(y, len(folded.rows)).astype(np.float64)
-        return calibrate_features(posterior, self._space, X, Y, weight, folded)
+        return calibrate_features(posterior, self._space, X, Y, weight / posterior.unit, folded)
 
     def _observations(self, X: Any) -> tuple[Array, Array]:
         solution, variance = self._solution, self.calibration_.variance

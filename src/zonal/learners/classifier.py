@@ -284,10 +284,8 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         """Return the indicators of the classes: [n, n_classes]."""
         return (y[:, None] == self.classes_).astype(np.int8)
 
-    def _checked(
-        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
-    ) -> Block:
-        block = super()._checked(block, first=first, numbers=numbers, source=source)
+    def _checked(self, block: Block, *, first: bool, **how: Any) -> Block:
+        block = super()._checked(block, first=first, **how)
         if self.class_weight is None:
             return block
         counting = slice(None) if block.weight is None else block.weight > 0

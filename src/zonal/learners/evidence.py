@@ -11,7 +11,8 @@ With coefficients of variance a = σ²/α and a constant μ of flat prior, the l
     \left(1 + n\, \bar z^\top (S + \alpha I)^{-1} \bar z\right),
 
 so that α alone is searched for; each target has its own μ and σ². With a given noise there is no
-constant and a = 1: log N(y; 0, ZZᵀ + σ²I).
+constant and a = 1: log N(y; 0, ZZᵀ + σ²I). Weights have the mean one over the n rows that count: a
+row of weight w has noise of the variance σ²/w.
 """
 
 import math
@@ -45,6 +46,8 @@ class Evidence:
     """
 
     def __init__(self, moments: Moments, constant: bool) -> None:
+        self.unit = moments.unit
+        moments = moments.of_mean_weight_one()
         width = moments.n_features
         middle = center(moments, constant)
         products = moments.products(middle)
@@ -126,4 +129,5 @@ class Evidence:
             noise / alpha,
             left_out,
             self.log_evidence(alpha, noise),
+            self.unit,
         )

@@ -92,7 +92,7 @@ def calibrate_features(
         Of all rows.
     space : FeatureSpace
     X, Y, weight
-        The rows, targets [s, t] and weights of the predictions.
+        The rows, targets [s, t] and weights of the predictions, relative to the mean weight.
     folded : Folded
     """
     norms = np.linalg.norm(posterior.factor[:, -DIRECTIONS:], axis=0)
@@ -103,7 +103,9 @@ def calibrate_features(
 
     values = space.map(X, columns).astype(np.float64)
     missing = np.asarray(space.residual_variance(X, values[:, 0]))
-    variance = posterior.variance(folded.leverage, missing) + posterior.noise
+    # The noise of a row with its own weight, as the errors of these rows have it.
+    noise = posterior.noise / weight[:, None]
+    variance = posterior.variance(folded.leverage, missing) + noise
     tiny = np.finfo(float).tiny
     found = OutOfFold(Y - folded.mean, np.sqrt(np.maximum(variance, tiny)), weight)
     directions = values[:, 1:]

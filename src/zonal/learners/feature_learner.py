@@ -18,6 +18,7 @@ from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
 from ..moments import Moments
 from ..rows import Block, sample_rows
+from ..rows.copies import relative_weights
 from ..rows.costs import announce_cost, eigen_seconds, sum_seconds
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS, select_features
@@ -90,6 +91,7 @@ class FeatureLearner(Learner):
         counting = np.arange(_num_samples(X)) if weight is None else np.flatnonzero(weight)
         if len(counting) < MIN_ROWS or not np.ptp(targets, axis=0).any():
             return None
+        weight = relative_weights(X, targets, weight)
         pilot = counting[sample_rows(len(counting))]
         features, self._selection_ = select_features(
             _safe_indexing(X, pilot),

@@ -157,7 +157,7 @@ class _Search:
 
     def climb(self, start: _Scaled, columns: bool) -> _Scaled:
         """Move the kernels' length scales, then those of columns, then the kernels' again."""
-        price = 0.5 * math.log(self.weight.sum())
+        price = 0.5 * math.log(len(self.weight))
         best, height = start, self.log_evidence(start)
 
         def better(other: _Scaled) -> bool:

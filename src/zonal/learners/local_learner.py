@@ -5,10 +5,12 @@ the nearest rows (`zonal.NeighborKriging`). Such a model keeps its rows; all tha
 them, the parameters by evidence included, is found when they are all there.
 """
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -24,6 +26,7 @@ from ..moments import Moments
 from ..moments.folds import Splits
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
+from ..rows.copies import relative_weights
 from ..rows.kept import KEPT_BYTES, KeptRows
 from ..rows.reservoir import Reservoir
 from ..rows.survey import Survey
@@ -73,7 +76,10 @@ class LocalLearner(MomentLearner):
         if held is None:
             self._not_tried_ = BEYOND_MEMORY
             return source
-        return ArraySource(self._checked(held, first=True))
+        return ArraySource(self._checked(held, first=True, whole=True))
+
+    def _merges_copies(self) -> bool:
+        return True
 
     def _may_be_local(self) -> bool:
         """Tell whether the model could get a local part."""
@@ -140,7 +146,7 @@ class LocalLearner(MomentLearner):
         sample = survey.sample
         self._announce_cost(survey)
         Y = self._targets(sample.y, _num_samples(sample.X))
-        weight = sample.weight
+        weight = relative_weights(sample.X, Y, sample.weight)
         counting = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
         options = self._options()
         n_bytes = Y.shape[0] * (sample.X.shape[1] + Y.shape[1]) * 8
@@ -252,7 +258,9 @@ class LocalLearner(MomentLearner):
         rows = self._sampled_rows
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         Y = self._targets(rows.y, len(rows)).astype(np.float64)
-        return left_out_predictions(posterior, self._space, rows.rows(), Y, weight)
+        return left_out_predictions(
+            posterior, self._space, rows.rows(), Y, weight / posterior.unit
+        )
 
     def _left_out(self, sums: Any) -> float:
         """Return the most variance that the features leave out at rows; 0 if none were kept."""
@@ -263,6 +271,7 @@ class LocalLearner(MomentLearner):
             return super()._solve(sums)
         options = self._options()
         block = sums.joined()
+        block = replace(block, weight=relative_weights(*block.parts, merge=not is_classifier(self)))
         kernel = options.kernel
         if kernel is not None:
             kernel = kernel.resolve(block.X, block.weight)

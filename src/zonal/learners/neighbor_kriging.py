@@ -15,6 +15,7 @@ from .._validation import check_count, valid_rows
 from ..calibration.intervals import Calibration
 from ..kernels import Kernel, as_kernel
 from ..rows import Block
+from ..rows.copies import relative_weights
 from .interval_learner import IntervalLearner
 from .local_calibration import calibrate_local
 from .local_solution import LocalSolution, solve_local
@@ -140,7 +141,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         Y = np.asarray(y, np.float64).reshape(len(y), -1)
         self._single_ = np.ndim(y) == 1
         solution = solve_local(
-            Block(X, Y, weight),
+            Block(X, Y, relative_weights(X, Y, weight, merge=True)),
             None,
             None,
             kernel=kernel,

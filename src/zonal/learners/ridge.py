@@ -287,10 +287,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     def _check_y(self, y: Any) -> Array:
         return check_numbers(y, type(self).__name__)
 
-    def _checked(
-        self, block: Block, *, first: bool, numbers: Any = None, source: Source | None = None
-    ) -> Block:
-        block = super()._checked(block, first=first, numbers=numbers, source=source)
+    def _checked(self, block: Block, *, first: bool, **how: Any) -> Block:
+        block = super()._checked(block, first=first, **how)
         tried = self.target == "auto" and hasattr(self, "encoder_") and self._is_automatic()
         if first and tried and block.y.ndim == 1 and len(block) >= MIN_ROWS:
             scale = choose_scale(block.X, block.y, block.weight)

@@ -18,13 +18,16 @@ from ..features.columns.table.gaps import column_means, filled
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
+from ..moments.left_out import left_out_errors
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
+from ..rows.copies import merge_copies
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
+from ..selection.search import MIN_ROWS
 from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
 from .importance import column_shares
@@ -35,6 +38,8 @@ from .sampled_sums import SampledSums, moments_of
 
 __all__ = ["RidgeLearner"]
 
+# With fewer rows than this folds leave too much to chance: each row is left out in turn.
+FEW_ROWS = MIN_ROWS
 # Rows at which the importances of columns are found.
 PROBES = 256
 # Moments of more groups of rows than fit here are found split by split, with a pass for each.
@@ -125,7 +130,11 @@ class RidgeLearner(LocalLearner):
         if isinstance(source, ArraySource) or resumable or not self._splits_rows():
             return source
         held = source.hold(KEPT_BYTES)  # splitters want all rows at once
-        return source if held is None else ArraySource(self._checked(held, first=True))
+        return source if held is None else ArraySource(self._checked(held, first=True, whole=True))
+
+    def _merges_copies(self) -> bool:
+        # Labels agree by chance, and whoever splits the rows decides where copies go.
+        return not (is_classifier(self) or self._splits_rows())
 
     def _splits_rows(self) -> bool:
         """Tell whether a splitter, not the hash of row numbers, makes the folds."""
@@ -321,9 +330,27 @@ class RidgeLearner(LocalLearner):
                 f"The model holds {len(groups)} folds of rows, but alpha={self.alpha!r} and "
                 f"cv={self.cv!r} now ask for {self._n_folds()}: fit it again."
             )
-        splits = of_folds(len(groups))
-        results = cross_validate(groups, splits, self._grid(total), self.fit_intercept)
+        results = self._leaving_out(sums, total)
+        if results is None:
+            splits = of_folds(len(groups))
+            results = cross_validate(groups, splits, self._grid(total), self.fit_intercept)
         return self._best(total, results)
+
+    def _leaving_out(self, sums: Any, total: Moments) -> dict[str, Array] | None:
+        """Find errors of few rows, each left out once; None where they are many, or not kept."""
+        few = 1 < total.n_counting < FEW_ROWS
+        if not few or not isinstance(sums, SampledSums) or len(sums.rows) < total.n_counting:
+            return None
+        X, Y = sums.rows.rows(), self._targets(sums.rows.y, len(sums.rows))
+        weight = np.ones(len(Y)) if sums.rows.weight is None else np.asarray(sums.rows.weight)
+        if not is_classifier(self):  # a stream, or chunks: nobody has looked for copies before
+            weight = merge_copies(X, Y, weight)
+        counting = np.flatnonzero(weight)
+        if len(counting) < 2:
+            return None
+        alphas, Z = self._grid(total), self._space.transform(take(X, counting))
+        errors = left_out_errors(Z, Y[counting], weight[counting], alphas, self.fit_intercept)
+        return summary(alphas, errors, weight[counting])
 
     def _posterior(self) -> RidgePosterior:
         """Return the posterior of the coefficients, found once from the moments."""

@@ -13,6 +13,7 @@ with z̄ and S about the mean of the features (about zero, and without 1/n, for 
 constant). m is the variance that the features leave out of the kernel. At the rows it is part of
 σ² already, which is found from what is left of the targets; only what is more than the most there,
 m₀, is added, so that the variance grows away from the data and is not counted twice near them.
+All sums are those of weights with the mean one, and α is in their units.
 """
 
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ class RidgePosterior:
         The regression.
     factor : ndarray of shape (D, D)
         F with F Fᵀ = (S + αI)⁻¹, its columns orthogonal and those of the largest S last.
+    unit : float
+        The mean weight of the rows, which is one here.
     middle : ndarray of shape (D,)
         What features are taken about.
     constant : float
@@ -58,6 +61,7 @@ class RidgePosterior:
     amplitude: FloatArray
     left_out: float = 0.0
     log_evidence: float = 0.0
+    unit: float = 1.0
 
     @classmethod
     def of(
@@ -78,12 +82,13 @@ class RidgePosterior:
                 "The sums over the rows were dropped, and standard deviations need them: use the "
                 "model that was fitted."
             )
-        moments = Moments.merged(groups)
+        raw = Moments.merged(groups)
+        moments, unit = raw.of_mean_weight_one(), raw.unit
         width, middle = moments.n_features, center(moments, fit_intercept)
         products = moments.products(middle)
         gram, cross = products[:width, :width], products[:width, width:]
         eigen = Eigen.of(gram, moments.precision)
-        shrink = eigen.shrink(solution.alpha)
+        shrink = eigen.shrink(solution.alpha / unit)
         coef = solution.coef
         squares = np.diag(products)[width:]
         residual = squares - np.sum(coef * (2 * cross - gram @ coef), axis=0)
@@ -100,6 +105,7 @@ class RidgePosterior:
             residual / freedom,
             np.square(coef).sum(axis=0) / max(known, 1.0),
             missing,
+            unit=unit,
         )
 
     def mean(self, Z: Array) -> Array:

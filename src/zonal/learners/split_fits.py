@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..kriging.joint import Features, Joint, explained, whitened_gram
-from ..kriging.locations import Locations
+from ..kriging.locations import Locations, Repeated
 from ..kriging.marginal import Marginal, Observed, marginal
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
@@ -81,17 +81,16 @@ class SplitFits:
         variance = np.concatenate([whitening.variance[stays], anew.variance])
         n_targets = targets.shape[1]
         # Rows that repeat a place tell of the noise, which is known.
-        nothing = np.zeros((len(variance), n_targets))
-        observed = Observed.of(variance, np.ones(len(variance)), nothing, process.noise)
+        nothing = Repeated.nothing(len(variance), n_targets)
+        observed = Observed.of(variance, nothing, process.noise)
         return marginal(gram, n_targets, observed, self.ratio).times(len(train) / len(variance))
 
     def _gram(self, process: LocalProcess, targets: FloatArray, whitening: Whitening) -> FloatArray:
         if not len(whitening):
             width = 1 + targets.shape[1] + self.features(process.rows[:1]).shape[1]
             return np.zeros((width, width))
-        places = Locations(
-            process.rows, targets, process.weight, np.zeros_like(targets), np.arange(len(targets))
-        )
+        nothing = Repeated.nothing(*targets.shape)
+        places = Locations(process.rows, targets, process.weight, nothing, np.arange(len(targets)))
         return whitened_gram(whitening, places, self.features, process.points)
 
 

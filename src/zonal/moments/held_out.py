@@ -154,11 +154,14 @@ def check_split(number: int, train: Moments, test: Moments) -> None:
             )
 
 
-def summary(alphas: FloatArray, errors: FloatArray) -> dict[str, Array]:
-    """Make the table of a cross-validation from errors [n_splits, n_alphas]."""
+def summary(
+    alphas: FloatArray, errors: FloatArray, weight: FloatArray | None = None
+) -> dict[str, Array]:
+    """Make the table of a cross-validation from errors [n_splits, n_alphas] and their weights."""
+    mean = np.average(errors, axis=0, weights=weight)
     table: dict[str, Any] = {
         "alpha": alphas,
-        "mean_test_mse": errors.mean(axis=0),
-        "std_test_mse": errors.std(axis=0),
+        "mean_test_mse": mean,
+        "std_test_mse": np.sqrt(np.average((errors - mean) ** 2, axis=0, weights=weight)),
     }
     return table | {f"split{k}_test_mse": row for k, row in enumerate(errors)}

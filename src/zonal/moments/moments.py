@@ -36,8 +36,8 @@ class Moments:
     ----------
     gram : ndarray of shape (n_features + n_targets + 1,) * 2
         M above.
-    n_rows : int
-        The number of rows seen, whatever their weights.
+    n_rows, n_counting : int
+        The number of rows seen, and of those of positive weight.
     precision : float
         The machine precision of the coarsest sums so far.
     """
@@ -47,7 +47,7 @@ class Moments:
         self.n_targets = n_targets
         size = len(self.shift) + 1
         self.gram: FloatArray = np.zeros((size, size))
-        self.n_rows = 0
+        self.n_rows = self.n_counting = 0
         self.precision = float(np.finfo(np.float64).eps)
 
     def __sizeof__(self) -> int:
@@ -67,16 +67,17 @@ class Moments:
         block : ndarray of shape (n, n_features + n_targets + 1), in C order
             Rows v times the square roots of their weights, float32 or float64.
         """
-        self.add(block.T @ block, len(block), float(np.finfo(block.dtype).eps))
+        self.add(block.T @ block, block[:, -1])
 
-    def add(self, gram: Array, n_rows: int, precision: float) -> None:
-        """Add a sum of products of rows, which was found in that precision.
+    def add(self, gram: Array, roots: Array) -> None:
+        """Add products of rows, given with the roots of their weights in the same precision.
 
         NumPy finds ``block.T @ block`` by BLAS syrk, and without the GIL.
         """
         self.gram += gram  # float64 from here on
-        self.n_rows += n_rows
-        self.precision = max(self.precision, precision)
+        self.n_rows += len(roots)
+        self.n_counting += int(np.count_nonzero(roots))
+        self.precision = max(self.precision, float(np.finfo(roots.dtype).eps))
 
     def shifted(self, shift: FloatArray) -> "Moments":
         """The same moments about another point."""
@@ -89,8 +90,7 @@ class Moments:
         np.add(self.gram[:-1, :-1], change, out=moved.gram[:-1, :-1])
         moved.gram[:-1, -1] = moved.gram[-1, :-1] = total + weight * delta
         moved.gram[-1, -1] = weight
-        moved.n_rows, moved.precision = self.n_rows, self.precision
-        return moved
+        return moved._counting_as(self)
 
     def mixed(self, mixing: FloatArray) -> "Moments":
         """The moments of features z G, for G of shape (n_features, n_mixed).
@@ -106,8 +106,24 @@ class Moments:
         mixed.gram[:n_mixed, n_mixed:] = mixing.T @ self.gram[:width, width:]
         mixed.gram[n_mixed:, :n_mixed] = mixed.gram[:n_mixed, n_mixed:].T
         mixed.gram[n_mixed:, n_mixed:] = self.gram[width:, width:]
-        mixed.n_rows, mixed.precision = self.n_rows, self.precision
-        return mixed
+        return mixed._counting_as(self)
+
+    @property
+    def unit(self) -> float:
+        """The mean weight of the rows that count."""
+        return self.weight / max(self.n_counting, 1)
+
+    def of_mean_weight_one(self) -> "Moments":
+        """The moments with weights of mean one, for whatever depends on the number of rows."""
+        scaled = Moments(self.shift, self.n_targets)
+        scaled.gram = self.gram / (self.unit or 1.0)
+        return scaled._counting_as(self)
+
+    def _counting_as(self, other: "Moments") -> "Moments":
+        """Take over how many rows there are, and how precise their sums."""
+        self.n_rows, self.n_counting = other.n_rows, other.n_counting
+        self.precision = other.precision
+        return self
 
     def __add__(self, other: "Moments") -> "Moments":
         """Merge the moments of different rows."""
@@ -121,6 +137,7 @@ class Moments:
         merged = Moments(self.shift, self.n_targets)
         merged.gram = self.gram + right.gram
         merged.n_rows = self.n_rows + right.n_rows
+        merged.n_counting = self.n_counting + right.n_counting
         merged.precision = max(self.precision, right.precision)
         return merged
 

@@ -1,0 +1,125 @@
+"""What weights mean, and rows that are given more than once.
+
+A weight is a relative precision: the noise of row i has the variance σ²/w_i, where the weights have
+the mean one over the rows that count. So constant weights change nothing. Rows that agree in
+everything are copies, and one row with the sum of their weights: a copy is no second observation,
+which would be proof that there is no noise. Where the targets of equal rows differ, each row is an
+observation of its own.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import _num_samples
+
+from .._typing import FloatArray
+from .hashing import row_hash
+
+__all__ = ["content_hash", "merge_copies", "relative_weights"]
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def merge_copies(X: Any, y: Any, weight: FloatArray | None = None) -> FloatArray | None:
+    """Return weights in which the first of some copies has the weight of all, the others none.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or frame of shape (n, d)
+    y : array of shape (n,) or (n, t)
+        Numbers or labels.
+    weight : ndarray of shape (n,), optional
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        The weights as they were where no row of positive weight has a copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.rows.copies import merge_copies
+    >>> merge_copies(np.array([[1.0], [2.0], [1.0], [3.0], [3.0]]), np.array([5, 5, 5, 6, 7]))
+    array([2., 1., 0., 1., 1.])
+    """
+    n_rows = _num_samples(X)
+    counting = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
+    _, first, place = np.unique(
+        content_hash(X)[counting], return_index=True, return_inverse=True
+    )
+    if len(first) == len(counting):
+        return weight
+    targets = _hash_columns(np.asarray(y).reshape(n_rows, -1).T, n_rows)[counting]
+    agree = np.bincount(place, targets != targets[first][place]) == 0
+    merged = np.ones(n_rows) if weight is None else np.array(weight, np.float64)
+    own = merged[counting]
+    merged[counting[agree[place]]] = 0.0
+    merged[counting[first[agree]]] = np.bincount(place, own)[agree]
+    return merged if np.count_nonzero(merged) < len(counting) else weight
+
+
+def content_hash(X: Any, seed: int = 0) -> Hashes:
+    """A 64-bit hash of what is in each row, the same for float32 and float64: [n]."""
+    n_rows = _num_samples(X)
+    if not hasattr(X, "indptr"):
+        return _hash_columns(_columns(X), n_rows, seed)
+    entries = row_hash(row_hash(X.indices) + _bits(X.data))
+    entries[X.data == 0] = 0
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    return row_hash(sums[X.indptr[1:]] - sums[X.indptr[:-1]] + np.uint64(seed))
+
+
+def relative_weights(
+    X: Any, y: Any, weight: FloatArray | None = None, *, merge: bool = False
+) -> FloatArray | None:
+    """Return weights of mean one over the rows that count, of which copies are one.
+
+    Copies keep their own weights, for whoever splits the rows, or are merged. None: all rows have
+    the weight one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.rows.copies import relative_weights
+    >>> relative_weights(np.array([[1.0], [2.0], [3.0]]), np.zeros(3), np.array([0.0, 2.0, 6.0]))
+    array([0. , 0.5, 1.5])
+    """
+    merged = merge_copies(X, y, weight)
+    if merged is None:
+        return None
+    share = merged / merged.max()  # so that no sum of weights overflows
+    positive = share[share > 0]
+    # Exactly, so that constant weights change not even the rounding.
+    unit = merged.max() * (1.0 if (positive == positive[0]).all() else positive.mean())
+    own = merged if merge or weight is merged else weight
+    found = (np.ones(len(merged)) if own is None else own) / unit
+    return None if (found == 1).all() else found
+
+
+def _hash_columns(columns: Any, n_rows: int, seed: int = 0) -> Hashes:
+    hashes = np.full(n_rows, seed, np.uint64)
+    for column in columns:
+        hashes = row_hash(hashes + _bits(column))
+    return hashes
+
+
+def _columns(X: Any) -> Iterator[Any]:
+    """Yield the columns of an array, or of a frame of pandas, polars or pyarrow."""
+    if hasattr(X, "iloc"):
+        return (X.iloc[:, number] for number in range(X.shape[1]))
+    if hasattr(X, "get_columns"):
+        return iter(X.get_columns())
+    return iter(X.itercolumns() if hasattr(X, "itercolumns") else np.asarray(X).T)
+
+
+def _bits(column: Any) -> Hashes:
+    """Return 64 bits for each value of a column, equal where the values are."""
+    values = np.asarray(column)
+    if values.dtype.kind in "fbiu" and values.dtype.itemsize <= 8:
+        return (np.asarray(values, np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+    if values.dtype.kind in "mM":
+        return values.astype(np.int64).view(np.uint64)
+    codes: dict[Any, int] = {}
+    return np.array([codes.setdefault(repr(v), len(codes)) for v in values.tolist()], np.uint64)
