@@ -72,7 +72,7 @@ SIGNATURES = {
     "DistanceMatchedKFold": "(queries, n_splits=5, *, random_state=0)",
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', random_state=None, "
-    "verbose=False)",
+    "verbose=False, time_limit=None)",
     "KernelRidge.predict_interval": "(self, X, coverage=0.9)",
     "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95))",
     "GaussianProcess.predict_interval": "(self, X, coverage=0.9)",

@@ -15,6 +15,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_positive",
+    "check_time_limit",
     "check_values",
     "is_sparse",
     "norms_agree",
@@ -39,6 +40,14 @@ def check_count(name: str, value: Any, owner: str, minimum: int = 1, extra: str 
     raise ValueError(
         f"{name}={value!r} of {owner} must be a whole number of at least {minimum}{extra}."
     )
+
+
+def check_time_limit(seconds: Any) -> float | None:
+    """Return a limit in seconds if it is a number above zero, or None for none."""
+    is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if seconds is None or (is_number and float(seconds) > 0):
+        return None if seconds is None else float(seconds)
+    raise ValueError(f"time_limit={seconds!r} must be seconds above zero, or None.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], owner: str) -> str:

@@ -90,6 +90,8 @@ class ScoreQuantiles:
 def check_levels(levels: npt.ArrayLike) -> FloatArray:
     """Return levels of quantiles as an array of numbers between 0 and 1."""
     found = np.atleast_1d(np.asarray(levels, np.float64))
-    if found.ndim != 1 or not ((found > 0) & (found < 1)).all():
-        raise ValueError(f"q={levels!r} must be levels between 0 and 1, such as [0.05, 0.5, 0.95].")
+    if found.ndim != 1 or not len(found) or not ((found > 0) & (found < 1)).all():
+        raise ValueError(
+            f"q={levels!r} must be one or more levels between 0 and 1, such as [0.05, 0.5, 0.95]."
+        )
     return found

@@ -42,6 +42,8 @@ Features = Callable[[Array], Array]
 BLOCK, BLOCK_NUMBERS = 8192, 1 << 24
 # Rows that are predicted at a time: their features are in the cache, or close to it.
 QUERIES = 2048
+# Sums of squares of smaller targets are well within the range of single precision.
+LARGE = 1e12
 
 
 def no_features(rows: Array) -> FloatArray:
@@ -169,8 +171,11 @@ def whitened_gram(
 
     def products(block: Block) -> Array:
         Z = np.asarray(features(locations.rows[block.support]))
-        columns = [np.ones(len(Z), Z.dtype), locations.targets[block.support].astype(Z.dtype), Z]
-        whitened = block.apply(np.column_stack(columns))
+        targets = locations.targets[block.support]
+        # Squares of large targets are beyond the range of single precision.
+        dtype = Z.dtype if np.abs(targets).max(initial=0.0) < LARGE else np.dtype(np.float64)
+        columns = [np.ones(len(Z)), targets, Z]
+        whitened = block.apply(np.column_stack([part.astype(dtype) for part in columns]))
         return np.asarray(whitened.T @ whitened)
 
     # Rows that are all summed share their neighbours, but few among many have each its own.

@@ -13,8 +13,8 @@ the scale is :math:`\sigma^2 = (Q + S/\eta)/N` and
     + \sum_i \Big[\log W_i - \sum_k \log w_{ik} + (m_i - 1) \log \eta\Big],
 
 where S and the last sum belong to repeated rows (see `locations`), and N is the number of
-observations, Σm. Without noise repeated rows are their mean. Each target has its own μ, β and σ²; the log evidences
-add up.
+observations, Σm. Without noise repeated rows are their mean. Each target has its own μ, β and σ²;
+the log evidences add up.
 """
 
 import math

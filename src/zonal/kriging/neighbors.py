@@ -125,9 +125,11 @@ def effective_columns(points: FloatArray) -> float:
     """
     if points.shape[1] <= TREE_COLUMNS:
         return points.shape[1]
-    covariance = np.cov(points, rowvar=False, bias=True)
-    squares = float((covariance**2).sum())
-    return float(np.trace(covariance)) ** 2 / squares if squares > 0 else 1.0
+    centred = points - points.mean(axis=0)
+    # The products of rows have the same eigenvalues as those of columns, and may be far fewer.
+    products = centred @ centred.T if len(centred) < centred.shape[1] else centred.T @ centred
+    squares = float((products**2).sum())
+    return float(np.trace(products)) ** 2 / squares if squares > 0 else 1.0
 
 
 def earlier_neighbors(points: FloatArray, n_neighbors: int, rows: Indices | None = None) -> Indices:

@@ -15,6 +15,9 @@ from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
 
+# In units of length scales; so far away no row tells anything.
+FARTHEST = 1e150
+
 
 class LocalProcess:
     """Covariance σ² (k(x, y) + noise/weight · [x is y]), each row known by its m nearest ones.
@@ -121,14 +124,14 @@ class LocalProcess:
         variance : ndarray of shape (n_queries,)
             v without noise, in units of σ².
         """
-        points = scaled(queries, self._length_scale)
+        points = self._located(queries)
         if neighbors is None:
             neighbors = self._near(points)
         return neighbors, *self._solve(queries, points, neighbors)
 
     def near(self, queries: Array) -> Indices:
         """Return the neighbours of other points: [n_queries, m]."""
-        return self._near(scaled(queries, self._length_scale))
+        return self._near(self._located(queries))
 
     def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
@@ -141,12 +144,16 @@ class LocalProcess:
                 f"The gradient of a local part with kernel={self.kernel!r} is not known: use "
                 "Matern with ν = 1/2, 3/2 or 5/2, Gaussian, Laplacian or RationalQuadratic."
             )
-        points = scaled(queries, self._length_scale)
+        points = self._located(queries)
         neighbors = self._others(points) if held_out else self._near(points)
         slopes = compiled_slopes(
             self._correlation, self.points, self.nugget, points, neighbors, residual
         )
         return slopes / self._length_scale
+
+    def _located(self, queries: Array) -> FloatArray:
+        """Return points in units of the length scales, none so far that squares overflow."""
+        return np.clip(scaled(queries, self._length_scale), -FARTHEST, FARTHEST)
 
     def _others(self, points: FloatArray) -> Indices:
         """The nearest rows that are not the point itself: [q, m]."""

@@ -99,6 +99,7 @@ def find_parameters(
     n_neighbors: int = 24,
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     verbose: bool = False,
+    deadline: Deadline | None = None,
 ) -> Found:
     """Maximise the evidence of a sample, over whatever is not given.
 
@@ -122,6 +123,8 @@ def find_parameters(
         The ν to choose from, of 1/2, 3/2 and 5/2, where no kernel is given.
     verbose : bool, default=False
         Print what each round finds.
+    deadline : Deadline, optional
+        How long it may take.
     """
     if kernel is not None and of_kernel(kernel) is None:
         if features is not None:
@@ -134,7 +137,8 @@ def find_parameters(
     if kernel is not None and noise is not None and features is None:
         return Found(kernel, noise, 1.0, math.nan)
     search = _Search.of(locations, kernel, noise, features, n_neighbors, smoothness, verbose)
-    return search.found(search.polished(search.compared(Deadline())))
+    deadline = deadline or Deadline()
+    return search.found(search.polished(search.compared(deadline), deadline))
 
 
 def find_candidates(
@@ -291,6 +295,8 @@ class _Search:
         if len(begun) > 1:
             begun = self.climber.climb_all(BEGIN, begun, deadline)
         best = max(begun, key=_value)
+        if deadline.passed():
+            return [best]
         for climbed in (False, True):
             best = self.climber.climb(GO_ON, best) if climbed else best
             if settled is not None and settled(self.found(best)):
@@ -298,9 +304,9 @@ class _Search:
         starts = [replace(best, correlation=correlation) for correlation in self.correlations]
         return sorted(self.climber.climb_all(COMPARE, starts, deadline), key=_value)
 
-    def polished(self, candidates: list[Candidate]) -> Candidate:
+    def polished(self, candidates: list[Candidate], deadline: Deadline) -> Candidate:
         """The best of the last two of some candidates, if they are close, after more climbing."""
-        if not self.has_signal:
+        if not self.has_signal or not deadline.allows("a polished local part"):
             return candidates[-1]
         least = candidates[-1].value - TIE * min(
             self.climber.rounds[COMPARE][0], len(self.climber.sample)

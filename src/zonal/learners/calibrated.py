@@ -43,10 +43,12 @@ class CalibratedRegressor(IntervalLearner, LocalLearner):
     def _observations(self, X: Any) -> tuple[Array, Array]:
         solution, variance = self._solution, self.calibration_.variance
         X = self._check_rows(X, reset=False)
+        dtype = self._prediction_dtype(X)
         if isinstance(solution, LocalSolution):
             rows, features = self._local_rows(X), self._local_features()
-            return solution.predict_observations(rows, features, variance)
-        posterior = self._posterior()
-        mean, latent, log_variance = posterior.predict(self._space, X, variance)
-        std = np.sqrt(latent + posterior.noise) * np.exp(log_variance / 2)
-        return mean, std.astype(mean.dtype)
+            mean, std = solution.predict_observations(rows, features, variance)
+        else:
+            posterior = self._posterior()
+            mean, latent, log_variance = posterior.predict(self._space, X, variance)
+            std = np.sqrt(latent + posterior.noise) * np.exp(log_variance / 2)
+        return mean.astype(dtype, copy=False), std.astype(dtype, copy=False)

@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._typing import Array
 from ..calibration.classes import ClassCalibration
 from ..moments import Moments
-from ..rows import Block, Source, blockwise
+from ..rows import Block, blockwise
 from ..rows.survey import Survey
 from .local_calibration import unseen_local
 from .local_solution import LocalSolution
@@ -119,7 +119,9 @@ class KernelRidgeClassifier(ClassifierMixin, RidgeLearner):
         y : array-like of shape (n_samples,)
             Labels, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights; a row of weight 2 counts as two rows.
+            Weights w_i, relative precisions of mean one over the rows that count, so that constant
+            weights change nothing; a row of weight 2 counts as two rows. A given α is relative to
+            the weights as they are, as in scikit-learn's Ridge.
         groups : array-like of shape (n_samples,), optional
             As in `KernelRidge`.
         checkpoint : path-like or Checkpoint, optional

@@ -34,11 +34,14 @@ def given_alphas(alpha: Any, n_targets: int, owner: str) -> FloatArray:
     return alphas
 
 
-def grid_of_alphas(alphas: Any, kernel: Kernel, X: Any) -> FloatArray:
-    """Return the given α to try, or 13 from 1e-5 to 10 times the mean k(x, x)."""
+def grid_of_alphas(
+    alphas: Any, kernel: Kernel, X: Any, weight: FloatArray | None = None
+) -> FloatArray:
+    """Return the given α to try, or 13 from 1e-5 to 10 times the mean k(x, x) and weight."""
     if alphas is None:
         rows = X[sample_rows(X.shape[0], SAMPLE)]
-        return np.asarray(GRID * float(kernel.diag(rows).mean(dtype=np.float64)))
+        unit = 1.0 if weight is None else float(weight[weight > 0].mean())
+        return np.asarray(GRID * unit * float(kernel.diag(rows).mean(dtype=np.float64)))
     found = np.asarray(alphas, np.float64)
     if found.ndim != 1 or not len(found) or not _positive(found):
         raise ValueError(f"alphas={alphas!r} must be positive numbers.")

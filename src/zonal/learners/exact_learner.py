@@ -59,6 +59,7 @@ class ExactLearner(Learner):
     def _learn(self, survey: Survey) -> None:
         sample = survey.sample
         self._single_ = sample.y.ndim == 1
+        self._y_dtype_ = sample.y.dtype.name
         self._seed_ = int(check_random_state(self.random_state).randint(1 << 31))
         rows = sample_rows(sample.X.shape[0])
         weight = None if sample.weight is None else sample.weight[rows]
@@ -104,7 +105,7 @@ class ExactLearner(Learner):
         n_targets = block.y.shape[1]
         if not is_word(self.alpha, "cv"):
             return self._given_alphas(n_targets)
-        alphas = grid_of_alphas(self.alphas, self.kernel_, block.X)
+        alphas = grid_of_alphas(self.alphas, self.kernel_, block.X, block.weight)
         plan = make_splits(self.cv, block.X, block.y, len(block), False)
         errors = []
         for split in plan.splits:

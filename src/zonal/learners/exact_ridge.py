@@ -17,7 +17,7 @@ from ..solvers.ridge import Found
 from .exact_alphas import is_word
 from .exact_checkpoint import ExactRun
 from .exact_learner import ExactLearner
-from .targets import check_numbers
+from .targets import check_numbers, prediction_dtype
 
 __all__ = ["ExactKernelRidge"]
 
@@ -160,7 +160,10 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights w_i; a row of weight 2 counts as two rows.
+            Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
+            weights have the mean one over the rows that count, so that constant weights change
+            nothing where α is chosen. A given α, as in scikit-learn, is relative to the weights as
+            they are: a row of weight 2 counts as two rows.
         checkpoint : path-like or Checkpoint, optional
             A file for the coefficients so far, written every 16 (`Checkpoint.every`) iterations,
             from which a fit that was killed goes on. It is removed when the fit is done.
@@ -194,7 +197,8 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
         X = self._check_rows(X, reset=False)
         coef = self.dual_coef_.reshape(len(self.dual_coef_), -1)
         product = KernelProduct(self.kernel_, X, self.X_fit_, np.float64)
-        values = (product @ coef + self.intercept_).astype(X.dtype)
+        dtype = prediction_dtype(X, getattr(self, "_y_dtype_", "float64"))
+        values = (product @ coef + self.intercept_).astype(dtype)
         return values[:, 0] if self._single_ else values
 
     def _check_parameters(self) -> None:

@@ -45,9 +45,9 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         scales of largest evidence near the chosen ones: of the kernel, and of each of up to 16
         standardised columns where that pays (`zonal.learners.length_scales`).
     noise : float or "evidence", default="evidence"
-        ``"evidence"``: as above. A number: the variance σ² of the observations' noise; then all of
-        the prior is given, with zero mean and a = 1. Standardise y for it: a warning tells where
-        the model explains less than a constant.
+        ``"evidence"``: as above. A number: the variance σ² of the noise of a row of mean weight;
+        then all of the prior is given, with zero mean and a = 1. Standardise y for it: a warning
+        tells where the model explains less than a constant.
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
         those of largest evidence. ``"auto"`` is none where `noise` is a number.
@@ -119,7 +119,21 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     ) -> Self:
         """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets].
 
-        Weights, Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
+        Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
+
+        Parameters
+        ----------
+        X, y, checkpoint
+            As in `KernelRidge`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
+            weights have the mean one over the rows that count, so that constant weights change
+            nothing. Rows that agree in X and y are one row with the sum of their weights.
+            (Not so in `partial_fit` and in streams that are not held in memory.)
+
+        Returns
+        -------
+        self
         """
         return self._fit(X, y, sample_weight, checkpoint)
 
@@ -183,17 +197,18 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
             Only if `return_std`.
         """
         posterior = self._solution
-        std: Array | None
+        std: Array | None = None
+        X = self._check_rows(X, reset=False)
         if isinstance(posterior, LocalSolution):
             mean, std = self._predict_local(X, return_std)
+        elif return_std:
+            mean, variance, _ = posterior.predict(self._space, X)
+            std = np.sqrt(variance)
         else:
-            X = self._check_rows(X, reset=False)
-            if return_std:
-                mean, variance, _ = posterior.predict(self._space, X)
-                std = np.sqrt(variance)
-            else:
-                mean, std = self._space.map(X, posterior.mean), None
-        parts = [part[:, 0] if self._single_ else part for part in (mean, std) if part is not None]
+            mean = self._space.map(X, posterior.mean)
+        dtype = self._prediction_dtype(X)
+        found = [part.astype(dtype, copy=False) for part in (mean, std) if part is not None]
+        parts = [part[:, 0] if self._single_ else part for part in found]
         return tuple(parts) if return_std else parts[0]
 
     def gradient(self, X: Any) -> Array:
@@ -255,14 +270,15 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         missing = self._space.residual_variance(X, found[:, -1]) - posterior.left_out
         rest = np.sqrt(np.maximum(missing, 0)[:, None] * posterior.amplitude)[:, :, None]
         sample = mean + drawn + level + rest * rng.standard_normal(drawn.shape)
-        sample = sample.astype(found.dtype)
+        sample = sample.astype(self._prediction_dtype(X))
         return sample[:, 0] if self._single_ else sample
 
     def _check_parameters(self) -> None:
         if isinstance(self.noise, str):
             valid = self.noise == "evidence"
         else:
-            valid = isinstance(self.noise, Real) and 0 < float(self.noise) < np.inf
+            number = isinstance(self.noise, Real) and not isinstance(self.noise, bool)
+            valid = number and 0 < float(self.noise) < np.inf
         if not valid:
             raise ValueError(
                 f"noise={self.noise!r} must be 'evidence' or a positive number, the variance of "

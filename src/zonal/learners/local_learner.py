@@ -6,7 +6,6 @@ them, the parameters by evidence included, is found when they are all there.
 """
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
-from .._validation import check_count, is_sparse
+from .._validation import check_count, check_time_limit, is_sparse
 from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
@@ -40,6 +39,7 @@ from .local_solution import LocalGradient, LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
 from .ridge_posterior import RidgePosterior, left_out
 from .sampled_sums import SampledSums, moments_of
+from .targets import prediction_dtype
 
 __all__ = ["LocalLearner"]
 
@@ -108,11 +108,12 @@ class LocalLearner(MomentLearner):
             raise ValueError(
                 f"metric={self.metric!r} must be True or False: whether a learned metric is tried."
             )
-        limit = self.time_limit
-        if limit is not None and (not isinstance(limit, Real) or not limit > 0):
-            raise ValueError(f"time_limit={limit!r} must be seconds above zero, or None.")
+        check_time_limit(self.time_limit)
 
     def _learn(self, survey: Survey) -> None:
+        # Values of classes are as precise as the rows, for labels have no precision.
+        labels = is_classifier(self)
+        self._y_dtype_ = "float32" if labels else np.asarray(survey.sample.y).dtype.name
         self._is_local_ = False
         self._not_tried_ = getattr(self, "_not_tried_", "")
         self._columns_: Any = None
@@ -258,9 +259,7 @@ class LocalLearner(MomentLearner):
         rows = self._sampled_rows
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight
         Y = self._targets(rows.y, len(rows)).astype(np.float64)
-        return left_out_predictions(
-            posterior, self._space, rows.rows(), Y, weight / posterior.unit
-        )
+        return left_out_predictions(posterior, self._space, rows.rows(), Y, weight / posterior.unit)
 
     def _left_out(self, sums: Any) -> float:
         """Return the most variance that the features leave out at rows; 0 if none were kept."""
@@ -307,10 +306,15 @@ class LocalLearner(MomentLearner):
         return FeatureSpace(self._space.steps[-1], self.n_columns_).transform
 
     def _predict_local(self, X: Any, return_std: bool = False) -> tuple[Array, Array | None]:
-        """Predict targets [n, t] and standard deviations with the local part."""
+        """Predict targets [n, t] of checked rows, and deviations, with the local part."""
         solution: LocalSolution = self._solution
-        rows = self._local_rows(self._check_rows(X, reset=False))
-        return solution.predict(rows, self._local_features(), return_std)
+        mean, std = solution.predict(self._local_rows(X), self._local_features(), return_std)
+        dtype = self._prediction_dtype(X)
+        return mean.astype(dtype, copy=False), None if std is None else std.astype(dtype)
+
+    def _prediction_dtype(self, X: Any) -> np.dtype[Any]:
+        """Return the precision of predictions for checked rows; that of rows for labels."""
+        return prediction_dtype(X, getattr(self, "_y_dtype_", "float64"))
 
     @property
     def moments_(self) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..features.chain_rule import features_gradient
 from ..kriging.joint import Joint, fit_joint, no_features
@@ -151,10 +152,9 @@ class LocalSolution:
     def predict(
         self, rows: Array, features: Callable[[Array], Array] | None, return_std: bool = False
     ) -> tuple[Array, Array | None]:
-        """Predict targets [n, t], and standard deviations of the latent functions."""
+        """Predict targets [n, t], and standard deviations of the latent functions, in float64."""
         mean, std = self.joint.predict(rows, features or no_features, return_std)
-        mean = (mean + self.offset).astype(rows.dtype)
-        return mean, None if std is None else std.astype(rows.dtype)
+        return mean + self.offset, std
 
     def predict_observations(
         self, rows: Array, features: Callable[[Array], Array] | None, variance: Any
@@ -175,7 +175,7 @@ class LocalSolution:
         )
         if variance is not None:
             total = total * np.exp(variance.at(rows) / 2)
-        return mean, total.astype(rows.dtype)
+        return mean, total
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,7 @@ def solve_local(
     seed: int = 0,
     learnt: bool = False,
     verbose: bool = False,
+    deadline: Deadline | None = None,
 ) -> LocalSolution:
     """Fit the joint model to rows in memory.
 
@@ -244,6 +245,8 @@ def solve_local(
         Splits of the rows by which intervals are calibrated; by default each row is left out.
     learnt : bool
         Whether the columns of the rows were learnt from targets (see `locate`).
+    deadline : Deadline, optional
+        How long the search for parameters may take.
     """
     X, Y, weight = block.parts
     Y = np.asarray(Y, np.float64)
@@ -252,7 +255,7 @@ def solve_local(
     offset = np.average(locations.targets, axis=0, weights=locations.weight)
     locations = replace(locations, targets=locations.targets - offset)
     if found is None:
-        found = find_parameters(locations, kernel, noise, verbose=verbose)
+        found = find_parameters(locations, kernel, noise, verbose=verbose, deadline=deadline)
         if features is not None:
             found = _beside(locations, features, found, kernel is None, noise is None)
     if alpha is not None:

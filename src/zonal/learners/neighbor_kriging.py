@@ -9,9 +9,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from .._deadline import Deadline
 from .._suggestions import Hinting
 from .._typing import Array, FloatArray
-from .._validation import check_count, valid_rows
+from .._validation import check_count, check_time_limit, valid_rows
 from ..calibration.intervals import Calibration
 from ..kernels import Kernel, as_kernel
 from ..rows import Block
@@ -19,6 +20,7 @@ from ..rows.copies import relative_weights
 from .interval_learner import IntervalLearner
 from .local_calibration import calibrate_local
 from .local_solution import LocalSolution, solve_local
+from .targets import check_range, prediction_dtype
 
 __all__ = ["NeighborKriging"]
 
@@ -55,13 +57,16 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
     n_neighbors : int, default=32
         m, the number of rows that a prediction uses.
     noise : float or "auto", default="auto"
-        η, the variance of the noise of a row of weight one, relative to the kernel. ``"auto"``: by
+        η, the variance of the noise of a row of mean weight, relative to the kernel. ``"auto"``: by
         evidence.
     random_state : int, RandomState instance or None, default=None
         The seed of the order of the rows; None is a fixed one. The order depends on the rows'
         content, not on how they are arranged.
     verbose : bool, default=False
         Print what the search for parameters finds.
+    time_limit : float, optional
+        About how many seconds the search for parameters may take: it then goes on with the best
+        that it has found. One step of the first climb always runs.
 
     Attributes
     ----------
@@ -74,8 +79,8 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
     mean_ : float or ndarray of shape (n_targets,)
         μ.
     log_evidence_ : float
-        Vecchia's log evidence, summed over targets; of more than 150,000 rows an estimate from so
-        many of its terms.
+        Vecchia's log evidence, summed over targets; of more than 20,000 different rows an estimate
+        from so many of its terms.
     n_neighbors_ : int
         m, at most the number of different rows.
     n_features_in_ : int
@@ -106,12 +111,14 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         noise: float | str = "auto",
         random_state: Any = None,
         verbose: bool = False,
+        time_limit: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
         self.noise = noise
         self.random_state = random_state
         self.verbose = verbose
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the parameters, and keep the rows.
@@ -123,9 +130,10 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, which share the kernel and the noise ratio.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights; a row of weight 2 is the same as the row twice, and both are one observation
-            with half the variance of noise. Rows at one place whose targets differ count as
-            several observations.
+            Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
+            weights have the mean one over the rows that count, so that constant weights change
+            nothing. Rows that agree in X and y are one row with the sum of their weights.
+            Rows at one place whose targets differ are observations of their own.
 
         Returns
         -------
@@ -139,7 +147,8 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         weight = self._check_weight(X, sample_weight)
         kernel = self._given_kernel(X, weight)
         Y = np.asarray(y, np.float64).reshape(len(y), -1)
-        self._single_ = np.ndim(y) == 1
+        check_range(Y, type(self).__name__)
+        self._single_, self._y_dtype_ = np.ndim(y) == 1, np.asarray(y).dtype.name
         solution = solve_local(
             Block(X, Y, relative_weights(X, Y, weight, merge=True)),
             None,
@@ -149,6 +158,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
             n_neighbors=int(self.n_neighbors),
             seed=self._seed(),
             verbose=self.verbose,
+            deadline=Deadline(check_time_limit(self.time_limit)),
         )
         return self._take(solution)
 
@@ -201,8 +211,8 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        parts = self._solution_.predict(X, None, return_std)
-        found = [part[:, 0] if self._single_ else part for part in parts if part is not None]
+        parts = self._rounded(X, self._solution_.predict(X, None, return_std))
+        found = [part[:, 0] if self._single_ else part for part in parts]
         return tuple(found) if return_std else found[0]
 
     @property
@@ -216,7 +226,14 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
 
     def _observations(self, X: Any) -> tuple[Array, Array]:
         X = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self._solution_.predict_observations(X, None, self.calibration_.variance)
+        found = self._solution_.predict_observations(X, None, self.calibration_.variance)
+        mean, std = self._rounded(X, found)
+        return mean, std
+
+    def _rounded(self, X: Array, parts: tuple[Array | None, ...]) -> list[Array]:
+        """Return what there is in the precision of predictions."""
+        dtype = prediction_dtype(X, getattr(self, "_y_dtype_", "float64"))
+        return [part.astype(dtype, copy=False) for part in parts if part is not None]
 
     def _given_kernel(self, X: Array, weight: FloatArray | None) -> Kernel | None:
         if isinstance(self.kernel, str) and self.kernel == "auto":

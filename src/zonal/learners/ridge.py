@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
 from .._typing import Array, FloatArray
-from ..rows import Block, Source, blockwise
+from ..rows import Block, blockwise
 from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS
 from .calibrated import CalibratedRegressor
@@ -45,7 +45,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     alphas : array-like, optional
         The values to try, by default 20 from 1e-10 to 1 times trace(ZᵀZ)/D.
     cv : int, splitter or iterable of (train, test), default=2
-        An integer assigns folds by a fixed hash of the row number, whatever the chunks. Splitters
+        An integer assigns folds by a fixed hash of the row number, whatever the chunks; fewer than
+        300 rows are left out one by one instead, so that their order does not matter. Splitters
         and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`); in `fit`
         only, which takes ``groups`` for splitters that want them.
     fit_intercept : bool, default=True
@@ -171,7 +172,12 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights w_i; a row of weight 2 counts as two rows.
+            Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
+            weights have the mean one over the rows that count, so that constant weights change
+            nothing. Rows that agree in X and y are one row with the sum of their weights.
+            (Not so in `partial_fit`, in streams that are not held in memory and with a splitter as
+            `cv`, where nobody looks for them.) A given α, as in scikit-learn's Ridge, is relative to
+            the weights as they are: a row of weight 2 counts as two rows.
         groups : array-like of shape (n_samples,), optional
             A label of each row for the splitter `cv`, such as scikit-learn's GroupKFold; rows of
             one group stay together. With an integer `cv`: so many folds of whole groups.
@@ -219,13 +225,17 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         std : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Only if `return_std`.
         """
-        if return_std and isinstance(self._solution, LocalSolution):
-            mean, std = self._predict_local(X, return_std=True)
+        std: Array | None = None
+        if return_std:
+            rows = self._check_rows(X, reset=False)
+            if isinstance(self._solution, LocalSolution):
+                mean, std = self._predict_local(rows, return_std=True)
+            else:
+                mean, variance, _ = self._posterior().predict(self._space, rows)
+                dtype = self._prediction_dtype(rows)
+                mean, std = mean.astype(dtype), np.sqrt(variance).astype(dtype)
         else:
-            mean, std = self._scores(X), None
-            if return_std:
-                rows = self._check_rows(X, reset=False)
-                std = np.sqrt(self._posterior().predict(self._space, rows)[1])
+            mean = self._scores(X)
         if hasattr(self, "target_"):
             std = None if std is None else std * self.target_.slope(mean)
             mean = self.target_.backward(mean)
@@ -290,7 +300,9 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     def _checked(self, block: Block, *, first: bool, **how: Any) -> Block:
         block = super()._checked(block, first=first, **how)
         tried = self.target == "auto" and hasattr(self, "encoder_") and self._is_automatic()
-        if first and tried and block.y.ndim == 1 and len(block) >= MIN_ROWS:
+        # As many as the choice wants, whose error it takes over.
+        enough = block.n_counting >= MIN_ROWS
+        if first and tried and block.y.ndim == 1 and enough:
             scale = choose_scale(block.X, block.y, block.weight)
             if scale is not None:
                 self.target_ = scale

@@ -385,16 +385,16 @@ class RidgeLearner(LocalLearner):
     def _scores(self, X: Any) -> Array:
         """Return Z β + β₀ for rows: [n, n_targets]."""
         solution = self._solution
+        X = self._check_rows(X, reset=False)
         if isinstance(solution, LocalSolution):
             return self._predict_local(X)[0]
-        X = self._check_rows(X, reset=False)
         form = self._space.narrow(_num_samples(X))
         coef = form.coefficients(solution.coef)
 
         def score(Z: Array) -> Array:
-            return Z @ coef.astype(Z.dtype) + solution.intercept.astype(Z.dtype)
+            return Z @ coef.astype(Z.dtype) + solution.intercept
 
-        return form.map(X, score)
+        return form.map(X, score).astype(self._prediction_dtype(X), copy=False)
 
     @property
     def importances_(self) -> dict[str, float]:

@@ -109,8 +109,8 @@ class RidgePosterior:
         )
 
     def mean(self, Z: Array) -> Array:
-        """Return predictions from features: [n, n_targets]."""
-        return Z @ self.solution.coef.astype(Z.dtype) + self.solution.intercept.astype(Z.dtype)
+        """Return predictions from features, in float64 whatever these are: [n, n_targets]."""
+        return Z @ self.solution.coef.astype(Z.dtype) + self.solution.intercept
 
     def whitened(self, Z: Array) -> Array:
         """Return features whose squares add up to their leverage (but for 1/n): [n, D]."""

@@ -10,7 +10,17 @@ from sklearn.utils.validation import column_or_1d
 from .._typing import Array
 from .._validation import check_values
 
-__all__ = ["check_labels", "check_n_targets", "check_numbers", "require"]
+__all__ = [
+    "check_labels",
+    "check_n_targets",
+    "check_numbers",
+    "check_range",
+    "prediction_dtype",
+    "require",
+]
+
+# Squares of larger targets, and sums of 1e8 of these, are beyond the range of numbers.
+LARGEST = 1e150
 
 
 def require(y: Any, owner: str) -> None:
@@ -23,9 +33,31 @@ def check_numbers(y: Any, owner: str) -> Array:
     """Return targets as finite numbers: [n] or [n, n_targets]."""
     require(y, owner)
     check_values(y, "y")
-    return np.asarray(
+    found = np.asarray(
         check_array(y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y")
     )
+    check_range(found, owner)
+    return found
+
+
+def check_range(y: Array, owner: str) -> None:
+    """Raise ValueError if sums of squares of targets would overflow."""
+    largest = max(float(y.max(initial=0.0)), -float(y.min(initial=0.0)))
+    if largest > LARGEST:
+        raise ValueError(
+            f"{owner} got targets up to {largest:.3g}, whose squares overflow: they may be up to "
+            f"{LARGEST:.0e}. Divide y by a constant, and multiply predictions by it."
+        )
+
+
+def prediction_dtype(X: Any, y_dtype: Any) -> np.dtype[Any]:
+    """Return the precision of predictions: single only where rows and targets both are.
+
+    Targets far from zero, such as 1.7e9 + 60 sin x, would be lost in the precision of the rows.
+    """
+    single = np.dtype(np.float32)
+    both = getattr(X, "dtype", None) == single and np.dtype(y_dtype) == single
+    return single if both else np.dtype(np.float64)
 
 
 def check_labels(y: Any, owner: str) -> Array:

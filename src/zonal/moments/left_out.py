@@ -6,7 +6,7 @@ the ridge regression with regularisation α misses it by
 
 .. math::
 
-    \sqrt{w_i}\, e_i = \frac{[Q (\mu + \alpha)^{-1} Q^\top y]_i}{[Q (\mu + \alpha)^{-1} Q^\top]_{ii}},
+    \sqrt{w_i}\, e_i = \frac{[G y]_i}{G_{ii}}, \qquad G = Q (\mu + \alpha)^{-1} Q^\top,
 
 the residual over one minus the leverage, both over α, so that nothing cancels where features
 interpolate.

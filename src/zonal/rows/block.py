@@ -36,6 +36,11 @@ class Block:
         return int(_num_samples(self.X))
 
     @property
+    def n_counting(self) -> int:
+        """The number of rows of positive weight."""
+        return len(self) if self.weight is None else int(np.count_nonzero(self.weight))
+
+    @property
     def parts(self) -> tuple[Any, Any, Any]:
         """Rows, targets and weights."""
         return self.X, self.y, self.weight

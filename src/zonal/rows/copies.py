@@ -46,9 +46,7 @@ def merge_copies(X: Any, y: Any, weight: FloatArray | None = None) -> FloatArray
     """
     n_rows = _num_samples(X)
     counting = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
-    _, first, place = np.unique(
-        content_hash(X)[counting], return_index=True, return_inverse=True
-    )
+    _, first, place = np.unique(content_hash(X)[counting], return_index=True, return_inverse=True)
     if len(first) == len(counting):
         return weight
     targets = _hash_columns(np.asarray(y).reshape(n_rows, -1).T, n_rows)[counting]

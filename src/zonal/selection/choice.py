@@ -78,6 +78,8 @@ class _Contender:
     features: Any = None
     name: str = "none"
     candidate: Candidate | None = None
+    #: Its line in the table of what was tried.
+    line: dict[str, Any] | None = None
 
 
 def select_model(
@@ -246,9 +248,7 @@ class _Chooser:
             hopeless = partial(self._finds_noise, first=first)
         given = self.local.kernel, self.local.noise
         trial = trials.alone(*given, self.gaps, like, hopeless, self._loud())
-        found = _Contender(trial, metric)
-        self._record(found)
-        return found
+        return self._recorded(_Contender(trial, metric))
 
     def _polished(self, locals_: list[_Contender]) -> _Contender:
         """Polish the best of some local parts, in its place, and return it.
@@ -260,9 +260,8 @@ class _Chooser:
         free = self.local.kernel is None and not best.trial.sparse
         if free and self.deadline.allows("a polished local part"):
             trials = self.trials.mapped(best.metric)
-            best = replace(best, trial=trials.polished(best.trial, self.local.noise))
-            locals_[place] = best
-            self._record(best)
+            polished = replace(best, trial=trials.polished(best.trial, self.local.noise))
+            locals_[place] = best = self._recorded(polished)
         return best
 
     def _stretched(self, alone: _Contender) -> Stretcher | None:
@@ -297,8 +296,7 @@ class _Chooser:
         features = search.fitted(best)
         trials = self.trials.mapped(metric)
         found = _Contender(trials.of_features(features), metric, features, best.map, best)
-        self._record(found)
-        return found
+        return self._recorded(found)
 
     def _beside(self, local: _Contender, features: _Contender | None) -> list[_Contender]:
         """Try features beside the local part: those found, and a few of long range.
@@ -314,8 +312,8 @@ class _Chooser:
             assert features.candidate is not None
             width = min(self.n_components, JOINT_COLUMNS)
             map_ = self.search.fitted_in(features.candidate, width, local.metric)
-            found.append(self._joint(local, map_, features.name, features.candidate))
-            self._record(found[-1])
+            joint = self._joint(local, map_, features.name, features.candidate)
+            found.append(self._recorded(joint))
         rows = self.trials.mapped(local.metric).rows
         name = scout_for(rows.shape[1], LONG_COLUMNS)
         long = [Candidate(LONG_FAMILY, width, name, metric=own) for width in LONG_WIDTHS]
@@ -330,8 +328,7 @@ class _Chooser:
 
         # Side by side where there are threads: a climb is too short to share.
         for contender in ordered_map(tried, long):
-            self._record(contender)
-            found.append(contender)
+            found.append(self._recorded(contender))
             if _error(contender) > _error(local) and contender.name == name:
                 break
         return found
@@ -363,7 +360,8 @@ class _Chooser:
         features = None
         if best.features is not None:
             features = Pipeline([*steps, ("features", best.features)])
-        self._mark(best)
+        assert best.line is not None
+        best.line["chosen"] = True
         found, records = best.trial.found, self.search.records + left_out(self.deadline.left_out)
         n_neighbors = self.n_neighbors
         far_reaching = self.trials.mapped(best.metric).rows.shape[1] > FEW_COLUMNS
@@ -371,7 +369,7 @@ class _Chooser:
             n_neighbors = max(n_neighbors, MANY_NEIGHBORS)
         return Model(features, columns, found, n_neighbors, self.n_far, records)
 
-    def _record(self, contender: _Contender) -> None:
+    def _recorded(self, contender: _Contender) -> _Contender:
         """Note a trial of the last round in the table of what was tried."""
         trial, map_ = contender.trial, contender.features
         line = record(
@@ -387,13 +385,7 @@ class _Chooser:
         self.search.records.append(line)
         if self.verbose:
             print(self.search.records[-1])
-
-    def _mark(self, best: _Contender) -> None:
-        """Note which record was chosen."""
-        errors = [record["error"] for record in self.search.records]
-        last = [i for i, record in enumerate(self.search.records) if record["round"] == 6]
-        place = min(last, key=lambda i: abs(errors[i] - best.trial.error))
-        self.search.records[place]["chosen"] = True
+        return replace(contender, line=line)
 
 
 def _error(contender: _Contender) -> float:

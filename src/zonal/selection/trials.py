@@ -168,7 +168,7 @@ class Trials:
         self.move_kernel = self.move_noise = True
         self._locations: list[Locations] = []
         self._neighbors: dict[tuple[Any, ...], Indices] = {}
-        self._mapped: dict[int, Trials] = {}
+        self._mapped: list[tuple[Any, Trials]] = []
 
     def alone(
         self,
@@ -270,15 +270,17 @@ class Trials:
         """Return the same trials in the columns of a learned metric; None: these."""
         if metric is None:
             return self
-        if id(metric) not in self._mapped:
-            rows = metric.transform(self.rows)
-            other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
-            other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
-            other.n_far = self.n_far
-            other.deadline = self.deadline
-            other.plain, other.learnt = self.rows, True
-            self._mapped[id(metric)] = other
-        return self._mapped[id(metric)]
+        for known, trials in self._mapped:
+            if known is metric:
+                return trials
+        rows = metric.transform(self.rows)
+        other = Trials(rows, self.targets, self.weights, self.splits, self.n_neighbors)
+        other.move_kernel, other.move_noise = self.move_kernel, self.move_noise
+        other.n_far = self.n_far
+        other.deadline = self.deadline
+        other.plain, other.learnt = self.rows, True
+        self._mapped.append((metric, other))
+        return other
 
     def locations(self, split: int) -> Locations:
         """Return the distinct training rows of a split, in random order."""
