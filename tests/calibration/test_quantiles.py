@@ -28,12 +28,16 @@ def test_order_statistics():
     np.testing.assert_allclose(found[:, 0], [5, 50, 95])
 
 
-def test_weights_are_counts():
+def test_weights_have_the_mean_one():
     scores, weight = RNG.standard_normal((30, 2)), RNG.integers(1, 4, 30)
     levels = [0.02, 0.1, 0.37, 0.5, 0.8, 0.97]
     weighted = ScoreQuantiles.of(scores, weight).at(levels)
-    repeated = ScoreQuantiles.of(np.repeat(scores, weight, axis=0)).at(levels)
-    np.testing.assert_allclose(weighted, repeated)
+    for factor in (0.01, 7, 1e300):
+        np.testing.assert_allclose(ScoreQuantiles.of(scores, factor * weight).at(levels), weighted)
+    # The least score with 31 p of the weight, which is 30 in all, up to it.
+    for column, found in zip(scores.T, weighted[4], strict=True):
+        shares = [weight[column <= score].sum() * 30 / weight.sum() for score in column]
+        assert found == min(s for s, share in zip(column, shares, strict=True) if share >= 24.8)
 
 
 def test_too_few_scores_have_normal_tails():
@@ -50,7 +54,7 @@ def test_quantiles_do_not_cross():
     assert (np.diff(found[:, 0]) >= 0).all()
 
 
-@pytest.mark.parametrize("levels", [0.0, [0.5, 1.0], [[0.5]]])
+@pytest.mark.parametrize("levels", [0.0, [0.5, 1.0], [[0.5]], []])
 def test_mistakes(levels):
     with pytest.raises(ValueError, match="levels between 0 and 1"):
         ScoreQuantiles.of(np.zeros((3, 1))).at(levels)

@@ -345,7 +345,7 @@ def test_single_precision_where_the_rows_are_fitted_exactly():
     rows = Rows(12, 4, "whole", 0, False, False, "float32", "F", 32)
     features = zonal.PolySketchFeatures(zonal.Polynomial(4, 0.25), 42, random_state=32)
     model = zonal.KernelRidge(features, 0.001, local=None, target=None, random_state=42)
-    model.fit(rows.make(), rows.target())
+    model.fit(rows.make(), rows.target().astype(np.float32))
     least = np.sqrt(np.finfo(np.float32).eps) * rows.target().std()
     assert model._observations(rows.make())[1].min() > 0.5 * least
     lower, upper = model.predict_interval(rows.make(n=30, seed=1))

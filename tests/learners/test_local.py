@@ -34,7 +34,7 @@ def model(n_neighbors=200):
 
 def dense(weight=None):
     """Generalized least squares and kriging on all rows, by n × n matrices."""
-    weight = np.ones(len(X)) if weight is None else weight
+    weight = np.ones(len(X)) if weight is None else weight / weight.mean()
     map_ = features().fit(X, sample_weight=weight)
     design = np.column_stack([np.ones(len(X)), map_.transform(X)])
     own = np.column_stack([np.ones(len(NEW)), map_.transform(NEW)])

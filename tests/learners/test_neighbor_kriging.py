@@ -168,11 +168,33 @@ def test_one_column_and_many():
 
 
 def test_float32_stays():
-    model = zonal.NeighborKriging(KERNEL, 150, noise=0.1).fit(X.astype(np.float32), y)
+    model = zonal.NeighborKriging(KERNEL, 150, noise=0.1)
+    model.fit(X.astype(np.float32), y.astype(np.float32))
     mean, std = model.predict(QUERIES.astype(np.float32), return_std=True)
     assert mean.dtype == std.dtype == np.float32
     exact = zonal.NeighborKriging(KERNEL, 150, noise=0.1).fit(X, y).predict(QUERIES)
     np.testing.assert_allclose(mean, exact, atol=1e-5)
+
+
+def test_places_beyond_the_range_of_squares():
+    """So far away no row tells anything: the mean, with the standard deviation of the process."""
+    model = zonal.NeighborKriging(n_neighbors=10).fit(X, y)
+    far = np.zeros((3, X.shape[1]))
+    far[:, 0] = 1e300, -1e300, 1e160
+    mean, std = model.predict(far, return_std=True)
+    np.testing.assert_allclose(mean, model.mean_, rtol=1e-6)
+    assert (std >= np.sqrt(model.scale_)).all()
+    assert np.isfinite(model.predict_interval(far)).all()
+
+
+def test_a_time_limit_ends_the_search():
+    quick = zonal.NeighborKriging(time_limit=1e-9).fit(X, y)
+    slow = zonal.NeighborKriging().fit(X, y)
+    assert np.isfinite(quick.predict(QUERIES)).all()
+    assert quick.log_evidence_ <= slow.log_evidence_ + 1e-6
+    for value in (0, -1.0, "soon", True):
+        with pytest.raises(ValueError, match="time_limit=.*seconds above zero"):
+            zonal.NeighborKriging(time_limit=value).fit(X, y)
 
 
 def test_many_rows_are_judged_by_some(monkeypatch):

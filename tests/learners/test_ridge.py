@@ -281,7 +281,8 @@ def test_more_clear_errors():
     with pytest.raises(ValueError, match=r"(?i)negative"):
         model.fit(X, y, -np.ones(400))
     with pytest.raises(ValueError, match="no training rows of positive weight"):
-        model.fit(X, y, (hashed_folds(0, 400, 2) == 0).astype(float))
+        more = np.concatenate([X, X + 1]), np.concatenate([y, y])
+        model.fit(*more, (hashed_folds(0, 800, 2) == 0).astype(float))
     with pytest.raises(ValueError, match="integer cv"):
         zonal.KernelRidge(oblivious(), cv=KFold(3)).partial_fit(X, y)
     streaming = zonal.KernelRidge(oblivious()).partial_fit(X, y)

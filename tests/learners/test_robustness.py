@@ -41,7 +41,7 @@ def test_gaussian_process_in_single_precision(n, dim):
     truth = np.sin(2 * new[:, 0]) + 0.5 * new[:, -1]
     gp = zonal.GaussianProcess(budget=128, local=None, random_state=0)
     double = clone(gp).fit(X, y)
-    single = clone(gp).fit(X.astype(np.float32), y)
+    single = clone(gp).fit(X.astype(np.float32), y.astype(np.float32))
     assert single.noise_ == pytest.approx(double.noise_, rel=0.05)
     mean, std = single.predict(new.astype(np.float32), return_std=True)
     assert mean.dtype == np.float32

@@ -85,3 +85,16 @@ def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
     assert not hasattr(plain.fit(X[:1000], y[:1000]), "target_")
     with pytest.raises(ValueError, match="target='log' must be"):
         zonal.KernelRidge(target="log").fit(X, y)
+
+
+def test_rows_of_no_weight_are_not_among_those_that_the_choice_needs(monkeypatch):
+    """Of 320 rows 280 count: there is no choice, whose error the scale would take over."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"x": rng.uniform(-2, 2, 320), "kind": rng.choice(["a", "b"], 320)})
+    scale = TargetScale("logarithm", 0.0, np.zeros(1), 1.0)
+    monkeypatch.setattr("zonal.learners.ridge.choose_scale", lambda *_: scale)
+    weight = np.where(np.arange(320) < 40, 0.0, 1.0)
+    model = zonal.KernelRidge(budget=32, random_state=0)
+    y = np.exp(X["x"].to_numpy())
+    assert not hasattr(model.fit(X, y, weight), "target_")
+    assert np.isfinite(model.predict(X)).all()

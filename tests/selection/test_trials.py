@@ -1,12 +1,18 @@
 """Candidates judged on held-out rows of all rows."""
 
+import weakref
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import zonal
+from zonal._deadline import Deadline
 from zonal.kriging import neighbors as searches
 from zonal.kriging.search import Found
 from zonal.polynomials import to_sphere
+from zonal.selection.choice import _Chooser, _Contender
+from zonal.selection.model import LocalOptions
 from zonal.selection.trials import Split, Trial, Trials, preferred
 
 
@@ -64,3 +70,32 @@ def test_a_gain_in_one_gap_of_five_may_be_chance():
     assert not preferred(simple, Trial(once + 1e-3, 0.0, ends=ends))
     rows = Trial(losses, 0.0), Trial(rng.permutation(once - losses) + losses, 0.0)
     assert preferred(*rows)  # of rows that have nothing to do with each other it is enough
+
+
+def test_the_line_of_what_was_chosen_is_marked_whatever_its_error():
+    """Two contenders with the same error: the second is chosen, and no other line says so."""
+    chooser = object.__new__(_Chooser)
+    chooser.search = SimpleNamespace(records=[])
+    chooser.verbose, chooser.step, chooser.gaps = False, None, False
+    chooser.deadline, chooser.local = Deadline(), LocalOptions()
+    chooser.n_neighbors, chooser.n_far = 32, 0
+    chooser.trials = SimpleNamespace(mapped=lambda _: SimpleNamespace(rows=np.zeros((1, 2))))
+    alike = [chooser._recorded(_Contender(Trial(np.ones(5), 0.0), name=name)) for name in "abc"]
+    model = chooser._build(alike[1])
+    assert [line["chosen"] for line in model.records] == [False, True, False]
+
+
+def test_trials_in_other_columns_are_those_of_the_metric_itself():
+    """A metric stays as long as its trials do: another one cannot take its place in memory."""
+
+    class Half:
+        def transform(self, rows):
+            return rows / 2
+
+    trials = Trials(np.ones((4, 1)), np.ones((4, 1)), None, [])
+    metric = Half()
+    alive, found = weakref.ref(metric), trials.mapped(metric)
+    assert trials.mapped(metric) is found
+    del metric
+    assert alive() is not None
+    assert trials.mapped(Half()) is not found

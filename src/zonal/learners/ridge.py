@@ -176,8 +176,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
             weights have the mean one over the rows that count, so that constant weights change
             nothing. Rows that agree in X and y are one row with the sum of their weights.
             (Not so in `partial_fit`, in streams that are not held in memory and with a splitter as
-            `cv`, where nobody looks for them.) A given α, as in scikit-learn's Ridge, is relative to
-            the weights as they are: a row of weight 2 counts as two rows.
+            `cv`, where nobody looks for them.) A given α, as in scikit-learn's Ridge, is relative
+            to the weights as they are: a row of weight 2 counts as two rows.
         groups : array-like of shape (n_samples,), optional
             A label of each row for the splitter `cv`, such as scikit-learn's GroupKFold; rows of
             one group stay together. With an integer `cv`: so many folds of whole groups.
