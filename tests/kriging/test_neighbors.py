@@ -57,6 +57,9 @@ def test_effective_columns():
     assert abs(effective_columns(plane) - 2) < 0.01
     assert abs(effective_columns(RNG.standard_normal((20000, 20))) - 20) < 0.2
     assert effective_columns(np.ones((5, 20))) == 1
+    wide = RNG.standard_normal((8, 30))
+    values = np.linalg.eigvalsh(np.cov(wide, rowvar=False))
+    assert effective_columns(wide) == pytest.approx(values.sum() ** 2 / (values**2).sum())
 
 
 def test_some_neighbours_are_far():

@@ -148,7 +148,7 @@ def test_other_transformers_and_degenerate_targets():
     assert np.abs(constant.predict(X) - 3).mean() < 0.1
 
 
-@pytest.mark.parametrize("noise", [0.0, -1.0, "auto", np.nan])
+@pytest.mark.parametrize("noise", [0.0, -1.0, "auto", np.nan, True])
 def test_bad_noise(noise):
     with pytest.raises(ValueError, match="noise="):
         zonal.GaussianProcess(features(), noise).fit(X, y)

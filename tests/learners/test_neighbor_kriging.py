@@ -193,7 +193,7 @@ def test_a_time_limit_ends_the_search():
     assert np.isfinite(quick.predict(QUERIES)).all()
     assert quick.log_evidence_ <= slow.log_evidence_ + 1e-6
     for value in (0, -1.0, "soon", True):
-        with pytest.raises(ValueError, match="time_limit=.*seconds above zero"):
+        with pytest.raises(ValueError, match=r"time_limit=.*seconds above zero"):
             zonal.NeighborKriging(time_limit=value).fit(X, y)
 
 

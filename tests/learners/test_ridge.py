@@ -280,8 +280,8 @@ def test_more_clear_errors():
         model.fit(X, y, np.zeros(400))
     with pytest.raises(ValueError, match=r"(?i)negative"):
         model.fit(X, y, -np.ones(400))
+    more = np.concatenate([X, X + 1]), np.concatenate([y, y])
     with pytest.raises(ValueError, match="no training rows of positive weight"):
-        more = np.concatenate([X, X + 1]), np.concatenate([y, y])
         model.fit(*more, (hashed_folds(0, 800, 2) == 0).astype(float))
     with pytest.raises(ValueError, match="integer cv"):
         zonal.KernelRidge(oblivious(), cv=KFold(3)).partial_fit(X, y)

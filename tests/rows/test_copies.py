@@ -18,7 +18,7 @@ def merged_by_hand(X, Y, weight):
     """The first of rows that agree in X, all of which agree in y, has the weight of all."""
     found = weight.copy()
     for place in np.unique(X, axis=0):
-        here = np.flatnonzero((X == place).all(axis=1) & (weight > 0))
+        here = np.flatnonzero((place == X).all(axis=1) & (weight > 0))
         if len(here) and len(np.unique(Y[here], axis=0)) == 1:
             found[here] = 0
             found[here[0]] = weight[here].sum()

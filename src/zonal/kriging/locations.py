@@ -172,7 +172,9 @@ def _repeated(
     """Return what rows of the same group, each a location, tell beyond their mean."""
     n_places = len(total)
     squares = weights[:, None] * (targets - mean[group]) ** 2
-    within = np.column_stack([np.bincount(group, column, n_places) for column in squares.T])
+    within: FloatArray = np.column_stack(
+        [np.bincount(group, column, n_places).astype(np.float64) for column in squares.T]
+    )
     within[within <= ROUNDING * total[:, None] * mean**2] = 0.0
     several = within.any(axis=1)
     more = np.where(several, np.bincount(group, minlength=n_places) - 1.0, 0.0)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from .._typing import Array, FloatArray
 from .._validation import is_sparse
 from ..moments import Moments
+from ..moments.ridge import linear
 from ..rows import blockwise
 from ..rows.survey import Survey
 from .calibrated import CalibratedRegressor
@@ -262,7 +263,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
 
         def values(Z: Array) -> Array:
             centred = Z - posterior.middle.astype(Z.dtype)
-            drawn = centred @ weights.reshape(width, -1).astype(Z.dtype)
+            drawn = linear(centred, weights.reshape(width, -1), 0.0)
             return np.column_stack([posterior.mean(Z), drawn, np.square(Z).sum(axis=1)])
 
         found = self._space.map(X, values)

@@ -19,7 +19,7 @@ from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
 from ..moments.left_out import left_out_errors
-from ..moments.ridge import Solution, default_alphas, solve
+from ..moments.ridge import Solution, default_alphas, linear, solve
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
@@ -342,9 +342,10 @@ class RidgeLearner(LocalLearner):
         if not few or not isinstance(sums, SampledSums) or len(sums.rows) < total.n_counting:
             return None
         X, Y = sums.rows.rows(), self._targets(sums.rows.y, len(sums.rows))
-        weight = np.ones(len(Y)) if sums.rows.weight is None else np.asarray(sums.rows.weight)
-        if not is_classifier(self):  # a stream, or chunks: nobody has looked for copies before
+        weight: FloatArray | None = sums.rows.weight
+        if not is_classifier(self):  # of a stream or chunks nobody has looked for copies before
             weight = merge_copies(X, Y, weight)
+        weight = np.ones(len(Y)) if weight is None else weight
         counting = np.flatnonzero(weight)
         if len(counting) < 2:
             return None
@@ -392,7 +393,7 @@ class RidgeLearner(LocalLearner):
         coef = form.coefficients(solution.coef)
 
         def score(Z: Array) -> Array:
-            return Z @ coef.astype(Z.dtype) + solution.intercept
+            return linear(Z, coef, solution.intercept)
 
         return form.map(X, score).astype(self._prediction_dtype(X), copy=False)
 

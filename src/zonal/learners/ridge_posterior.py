@@ -24,7 +24,7 @@ import numpy as np
 from .._typing import Array, FloatArray
 from ..features.space import FeatureSpace
 from ..moments import Moments
-from ..moments.ridge import Eigen, Solution, center
+from ..moments.ridge import Eigen, Solution, center, linear
 
 __all__ = ["RidgePosterior", "left_out"]
 
@@ -110,7 +110,7 @@ class RidgePosterior:
 
     def mean(self, Z: Array) -> Array:
         """Return predictions from features, in float64 whatever these are: [n, n_targets]."""
-        return Z @ self.solution.coef.astype(Z.dtype) + self.solution.intercept
+        return linear(Z, self.solution.coef, self.solution.intercept)
 
     def whitened(self, Z: Array) -> Array:
         """Return features whose squares add up to their leverage (but for 1/n): [n, D]."""

@@ -47,10 +47,11 @@ def left_out_errors(
     # An orthonormal basis of what a constant leaves.
     basis = qr(root)[0][:, 1:] if fit_intercept else np.eye(len(Z))
     inner = basis.T @ rows
-    values, vectors = np.linalg.eigh(inner @ inner.T)
-    vectors = basis @ vectors
-    values = np.maximum(values, 0.0)
-    rounding = len(values) * np.finfo(np.float64).eps * values.max(initial=0.0)
+    # All left singular vectors, those of no column included.
+    left, singular, _ = np.linalg.svd(inner, full_matrices=inner.shape[1] < len(inner))
+    vectors, values = basis @ left, np.zeros(len(inner))
+    values[: len(singular)] = singular**2
+    rounding = (len(inner) * np.finfo(np.float64).eps) ** 2 * values.max(initial=0.0)
     projected = vectors.T @ (root * Y)
     errors = np.empty((len(Z), len(alphas)))
     for number, alpha in enumerate(alphas):

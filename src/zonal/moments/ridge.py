@@ -8,7 +8,15 @@ from scipy.linalg import cho_solve
 from .._typing import Array, FloatArray
 from .moments import Moments
 
-__all__ = ["Eigen", "Solution", "center", "default_alphas", "solve", "solve_ridge"]
+__all__ = [
+    "Eigen",
+    "Solution",
+    "center",
+    "default_alphas",
+    "linear",
+    "solve",
+    "solve_ridge",
+]
 
 # Cholesky serves alphas that are larger than the rounding of S by this factor: what is rounding
 # then adds as much as it would with λ = 0, give or take one part in so many.
@@ -129,6 +137,14 @@ class Solution:
     intercept: FloatArray
     alpha: float
     cv_results: dict[str, Array] = field(default_factory=dict)
+
+
+def linear(Z: Array, coef: FloatArray, intercept: FloatArray | float) -> FloatArray:
+    """Return Zβ + β₀ in float64, with β of any size where Z is in single precision: [n, t]."""
+    if Z.dtype == np.float64:
+        return np.asarray(Z @ coef + intercept)
+    size = float(np.abs(coef).max(initial=0.0)) or 1.0
+    return np.asarray((Z @ (coef / size).astype(Z.dtype)).astype(np.float64) * size + intercept)
 
 
 def center(moments: Moments, fit_intercept: bool) -> FloatArray:
