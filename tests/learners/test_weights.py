@@ -123,3 +123,17 @@ def test_the_order_of_few_rows_does_not_matter(n_rows):
     assert chunks.alpha_ == pytest.approx(whole.alpha_)
     errors = whole.cv_results_
     assert errors["split0_test_mse"].shape == errors["mean_test_mse"].shape
+
+
+@pytest.mark.parametrize("n_rows", [60, 150])
+@pytest.mark.parametrize("steep", [2.0, 4.0])
+def test_deviations_of_few_rows_hold_the_function_between_them(n_rows, steep):
+    """±1.645 deviations are for 0.9; one function is one draw, whose errors go together."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-2, 2, (n_rows, 2))
+    truth = [np.sin(steep * part[:, 0]) * np.cos(part[:, 1]) for part in (rows, NEW)]
+    model = zonal.KernelRidge(local=None, random_state=0)
+    model.fit(rows, truth[0] + NOISE * rng.standard_normal(n_rows))
+    mean, std = model.predict(NEW, return_std=True)
+    assert 0.75 < np.mean(np.abs(mean - truth[1]) < 1.645 * std) <= 1
+    assert np.mean((mean - truth[1]) ** 2) < 0.5 * np.var(truth[1])

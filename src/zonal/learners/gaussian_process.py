@@ -7,17 +7,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
 
 from .._typing import Array, FloatArray
-from .._validation import is_sparse
 from ..moments import Moments
 from ..moments.ridge import linear
 from ..rows import blockwise
 from ..rows.survey import Survey
 from .calibrated import CalibratedRegressor
 from .evidence import Evidence
-from .length_scales import tune_length_scales
 from .local_learner import LocalLearner
 from .local_solution import LocalSolution
 from .ridge_posterior import RidgePosterior
@@ -148,13 +145,8 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     def _learn(self, survey: Survey) -> None:
         self._single_ = survey.sample.y.ndim == 1
         super()._learn(survey)
-        sample = survey.sample
-        if self._is_local_ or not self._is_automatic() or is_sparse(sample.X):
-            return
         if self.noise == "evidence":
-            Y = self._targets(sample.y, _num_samples(sample.X)).astype(np.float64)
-            self.features_ = tune_length_scales(self.features_, sample.X, Y, sample.weight)
-            self._start_sums(sample.X, Y)
+            self._tune(survey)
 
     def _may_be_local(self) -> bool:
         automatic = isinstance(self.local, str)

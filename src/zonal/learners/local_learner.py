@@ -35,6 +35,7 @@ from ..selection.search import MIN_ROWS
 from ..selection.trials import FIT_NEIGHBORS, Split
 from .feature_calibration import Folded, left_out_predictions
 from .feature_learner import MomentLearner
+from .length_scales import tune_length_scales
 from .local_solution import LocalGradient, LocalSolution, solve_local
 from .neighbor_kriging import NeighborKriging
 from .ridge_posterior import RidgePosterior, left_out
@@ -45,6 +46,8 @@ __all__ = ["LocalLearner"]
 
 # Among so many columns no row is near another; a local part that is asked for is fitted anyway.
 MAX_COLUMNS = 100
+# Multiples of the median distance that are tried as length scales of few rows.
+FACTORS = (1.0, 0.5, 0.25, 0.125)
 BEYOND_MEMORY = f"more than {KEPT_BYTES >> 30} GB of rows"
 
 
@@ -184,6 +187,17 @@ class LocalLearner(MomentLearner):
         self.features_ = model.features
         self._start_sums(sample.X, Y)
         return True
+
+    def _tune(self, survey: Survey) -> None:
+        """Give automatic features the length scales of largest evidence near their own."""
+        sample = survey.sample
+        if self._is_local_ or not self._is_automatic() or is_sparse(sample.X):
+            return
+        Y = self._targets(sample.y, _num_samples(sample.X)).astype(np.float64)
+        # Where nothing was chosen the median distance may be far too long.
+        factors = (1.0,) if hasattr(self, "_selection_") else FACTORS
+        self.features_ = tune_length_scales(self.features_, sample.X, Y, sample.weight, factors)
+        self._start_sums(sample.X, Y)
 
     def _judging_splits(self, counting: Any) -> list[Split] | None:
         """Return held-out rows of the kind that the model will meet; None: random ones."""

@@ -38,7 +38,7 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
         the columns and chooses the kernel, its length scale, the feature map and a learned metric
         or none on a pilot of at most 10,000 rows, by the error on a third of them (see
         ``selection_``). With fewer than 300 rows: standardised columns and Gegenbauer features of
-        a Gaussian kernel with median bandwidth.
+        a Gaussian kernel, with the length scales of largest evidence near the median bandwidth.
     alpha : float or "cv", default="cv"
         The regularisation α, the paper's λ. ``"cv"``: the one with the smallest mean squared
         error in cross-validation, used unchanged on all rows (the paper's protocol).
@@ -313,6 +313,8 @@ class KernelRidge(CalibratedRegressor, RegressorMixin, RidgeLearner):
     def _learn(self, survey: Survey) -> None:
         self._single_ = survey.sample.y.ndim == 1
         super()._learn(survey)
+        if not hasattr(self, "_selection_"):  # rows too few to choose by
+            self._tune(survey)
         if hasattr(self, "target_"):
             # The error of what was chosen, not that of the pilot's regression.
             chosen = [record["error"] for record in self._selection_ if record["chosen"]]
