@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -56,10 +57,11 @@ def tune_length_scales(
         Multiples of the kernel's length scale, of which the best is where the search starts.
     """
     *before, (name, last) = features.steps
-    rows, counts = np.asarray(X), np.ones(len(targets)) if weight is None else weight
-    rows, targets, counts = (part[counts > 0] for part in (rows, targets, counts))
-    for _, step in before:
-        rows = step.transform(rows)
+    rows, counts = X, np.ones(len(targets)) if weight is None else weight
+    with config_context(transform_output="default"):
+        for _, step in before:  # the first knows a frame by the names of its columns
+            rows = step.transform(rows)
+    rows, targets, counts = (np.asarray(part)[counts > 0] for part in (rows, targets, counts))
     start = given = _Scaled.of(last, rows.shape[1])
     if start is None or not np.ptp(targets, axis=0).all():
         return features
