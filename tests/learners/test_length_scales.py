@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -85,3 +87,16 @@ def test_a_process_finds_its_length_scales():
     # Of the three columns one matters, whose ten or so waves and slopes n rows tell to σ√(10/n).
     assert error < 3 * noise * np.sqrt(10 / n)
     assert model.noise_ == pytest.approx(noise**2, rel=5 * np.sqrt(2 / n))
+
+
+def test_frames_keep_the_names_of_their_columns():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.uniform(-2, 2, (100, 2)), columns=["a", "b"])
+    y = np.sin(2 * X["a"].to_numpy())
+    for learner in (zonal.KernelRidge, zonal.GaussianProcess):
+        model = learner(budget=64, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = model.fit(X, y).predict(X)
+        np.testing.assert_allclose(found, model.fit(X.to_numpy(), y).predict(X.to_numpy()))

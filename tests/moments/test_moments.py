@@ -74,3 +74,23 @@ def test_shift_saves_digits():
     far = moments_of(V, np.zeros(3), 0, dtype=np.float32).products()
     near = moments_of(V, np.full(3, 100.0), 0, dtype=np.float32).products()
     assert np.abs(near - exact).max() < 1e-2 * np.abs(far - exact).max()
+
+
+def test_rows_that_count_and_weights_of_mean_one():
+    rng = np.random.default_rng(5)
+    rows, weight = rng.standard_normal((30, 3)), rng.integers(0, 4, 30).astype(float)
+    block = np.column_stack([rows, np.ones(30)]) * np.sqrt(weight)[:, None]
+    found = Moments(np.zeros(3), 1)
+    found.update(block[:10])
+    found.update(block[10:])
+    counting = int((weight > 0).sum())
+    assert (found.n_rows, found.n_counting) == (30, counting)
+    assert found.unit == pytest.approx(weight.sum() / counting)
+    one = found.shifted(np.ones(3)).of_mean_weight_one()
+    assert one.weight == pytest.approx(counting)
+    np.testing.assert_allclose(one.mean(), np.average(rows, axis=0, weights=weight))
+    # Files of earlier versions do not tell.
+    state = {name: value for name, value in vars(found).items() if name != "n_counting"}
+    old = Moments.__new__(Moments)
+    old.__setstate__(state)
+    assert old.n_counting == 30

@@ -10,18 +10,25 @@ from zonal.rows.copies import content_hash, merge_copies, relative_weights
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 3, (80, 3)).astype(float)
-Y = np.where(X[:, 0] > 0, X @ [1.0, 2.0, 3.0], RNG.standard_normal(80))  # some places are mixed
+# Some places have one target, some several of their own, some several that others have too.
+Y = np.select(
+    [X[:, 0] == 1, X[:, 0] == 2], [X @ [1.0, 2.0, 3.0], RNG.integers(5, 7, 80)], 0.1
+) + np.where(X[:, 0] == 0, X @ [10.0, 20.0, 30.0] + RNG.integers(0, 2, 80), 0.0)
 WEIGHT = RNG.integers(0, 4, 80).astype(float)
 
 
 def merged_by_hand(X, Y, weight):
-    """The first of rows that agree in X, all of which agree in y, has the weight of all."""
-    found = weight.copy()
-    for place in np.unique(X, axis=0):
-        here = np.flatnonzero((place == X).all(axis=1) & (weight > 0))
-        if len(here) and len(np.unique(Y[here], axis=0)) == 1:
-            found[here] = 0
-            found[here[0]] = weight[here].sum()
+    """The first of some copies has the weight of all.
+
+    Copies agree in X and y; and either all rows of that X do, or no other X has that y.
+    """
+    found, targets = weight.copy(), Y.reshape(len(Y), -1)
+    for row in range(len(X)):
+        same_place, same_target = (X[row] == X).all(axis=1), (targets == targets[row]).all(axis=1)
+        here, with_it = same_place & (weight > 0), same_target & (weight > 0)
+        if weight[row] and ((here & ~with_it).sum() == 0 or (with_it & ~here).sum() == 0):
+            copies = np.flatnonzero(here & with_it)
+            found[row] = weight[copies].sum() if row == copies[0] else 0.0
     return found
 
 
@@ -41,7 +48,7 @@ def test_merged_weights(kind, weight):
     expected = merged_by_hand(X, Y, given)
     assert 0 < np.count_nonzero(expected) < np.count_nonzero(given)
     np.testing.assert_array_equal(merge_copies(rows, Y, weight), expected)
-    two = np.column_stack([Y, Y > 0])
+    two = np.column_stack([Y, Y > 3])
     np.testing.assert_array_equal(merge_copies(rows, two, weight), merged_by_hand(X, two, given))
 
 

@@ -1,6 +1,5 @@
 """Gaussian processes: Bayesian linear regression on explicit features."""
 
-from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -10,14 +9,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
 from .._typing import Array, FloatArray
-from .._validation import is_sparse
 from ..calibration.intervals import Calibration
-from ..model.length_scales import tune_length_scales
 from ..model.recipe import Local, Recipe
 from ..moments.folds import Splits
 from ..rows import blockwise
 from ..rows.survey import Survey
-from .features import is_automatic
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 from .targets import check_numbers
@@ -311,12 +307,8 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         return None if unasked and not isinstance(self.noise, str) else super()._local_part()
 
     def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
-        X, y, weight = survey.sample[1:]
-        given = recipe.local is not None or not is_automatic(self.features)
-        if given or is_sparse(X) or not isinstance(self.noise, str):
-            return recipe
-        Y = np.asarray(y, np.float64).reshape(len(y), -1)
-        return replace(recipe, features=tune_length_scales(recipe.features, X, Y, weight))
+        given = not isinstance(self.noise, str)
+        return recipe if given else self._with_length_scales(recipe, survey)
 
     def _local_view(self, part: Any) -> NeighborKriging:
         return NeighborKriging.of(part, self._cells_.single)

@@ -21,6 +21,7 @@ from ..model.cells import Cells, learn_encoder
 from ..model.fitted import Fitted
 from ..model.from_sums import FromSums
 from ..model.importance import column_shares, permutation_shares
+from ..model.length_scales import tune_length_scales
 from ..model.recipe import Local, Recipe
 from ..model.ridge_path import few_groups
 from ..model.start import Start
@@ -38,6 +39,8 @@ from .features import asked_width, fit_features, is_automatic, take_sparse
 
 __all__ = ["ModelLearner"]
 
+# Multiples of the median distance that are tried as length scales of few rows.
+FACTORS = (1.0, 0.5, 0.25, 0.125)
 # Rows at which the importances of columns are found.
 PROBES = 256
 # Of the places of a local part at most one in so many is left out for them.
@@ -226,6 +229,17 @@ class ModelLearner(Learner):
         before = None if local is None else FeatureSpace(features, 0).before
         given = replace(shrink, features=features, columns=before, local=local)
         return self._tuned(given, survey, plan)
+
+    def _with_length_scales(self, recipe: Recipe, survey: Survey) -> Recipe:
+        """Give automatic features the length scales of largest evidence near their own."""
+        X, y, weight = survey.sample[1:]
+        if recipe.local is not None or not is_automatic(self.features) or is_sparse(X):
+            return recipe
+        Y = self._cells_.targets(y, len(y)).astype(np.float64)
+        # Where nothing was chosen the median distance may be far too long.
+        factors = (1.0,) if recipe.records else FACTORS
+        features = tune_length_scales(recipe.features, X, Y, weight, factors)
+        return replace(recipe, features=features)
 
     # What is summed, and what follows.
 

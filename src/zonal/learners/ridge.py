@@ -41,7 +41,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
         the columns and chooses the kernel, its length scale, the feature map and a learned metric
         or none on a pilot of at most 10,000 rows, by the error on a third of them, or on the test
         rows of a splitter as `cv` (see ``selection_``). With fewer than 300 rows: standardised
-        columns and Gegenbauer features of a Gaussian kernel with median bandwidth.
+        columns and Gegenbauer features of a Gaussian kernel, with the length scales of largest
+        evidence near the median bandwidth.
     alpha : float or "cv", default="cv"
         The regularisation α, the paper's λ. ``"cv"``: the one with the smallest mean squared
         error in cross-validation, used unchanged on all rows (the paper's protocol).
@@ -383,6 +384,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
         return known
 
     def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
+        if not recipe.records:  # rows too few to choose by
+            return self._with_length_scales(recipe, survey)
         chosen = [record["error"] for record in recipe.records if record["chosen"]]
         if chosen:
             # The error of what was chosen, not that of the pilot's regression; the pilot's rows

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -22,7 +23,6 @@ from ..features.columns import Standardizer
 from ..features.groups import GroupedFeatures
 from ..moments import Moments
 from ..rows import sample_rows
-from ..rows.block import take
 from .evidence import Evidence
 
 __all__ = ["tune_length_scales"]
@@ -37,7 +37,11 @@ NAMES = ("bandwidth", "length_scale")
 
 
 def tune_length_scales(
-    features: Pipeline, X: Any, targets: FloatArray, weight: FloatArray | None
+    features: Pipeline,
+    X: Any,
+    targets: FloatArray,
+    weight: FloatArray | None,
+    factors: tuple[float, ...] = (1.0,),
 ) -> Pipeline:
     """Return fitted features with length scales of larger evidence, or those given.
 
@@ -49,24 +53,27 @@ def tune_length_scales(
         Rows.
     targets : ndarray of shape (n, t)
     weight : ndarray of shape (n,) or None
+    factors : tuple of float
+        Multiples of the kernel's length scale, of which the best is where the search starts.
     """
     *before, (name, last) = features.steps
-    counts = np.ones(len(targets)) if weight is None else weight
-    counting = np.flatnonzero(counts > 0)
-    rows, targets, counts = (take(part, counting) for part in (X, targets, counts))
-    for _, step in before:  # of a frame the first wants the names
-        rows = step.transform(rows)
-    rows = np.asarray(rows)
-    start = _Scaled.of(last, rows.shape[1])
+    rows, counts = X, np.ones(len(targets)) if weight is None else weight
+    with config_context(transform_output="default"):
+        for _, step in before:  # the first knows a frame by the names of its columns
+            rows = step.transform(rows)
+    rows, targets, counts = (np.asarray(part)[counts > 0] for part in (rows, targets, counts))
+    start = given = _Scaled.of(last, rows.shape[1])
     if start is None or not np.ptp(targets, axis=0).all():
         return features
     few = sample_rows(len(rows), ROWS)
     evidence = _Search(rows[few], targets[few], counts[few])
+    if len(factors) > 1:
+        start = max((start.with_kernel(0, factor) for factor in factors), key=evidence.log_evidence)
     # A learned metric knows its columns' scales, and those of a sphere are one.
     first: Any = before[0][1] if len(before) == 1 else None
     free = isinstance(first, Standardizer) and not len(first.keep)
     found = evidence.climb(start, free and 1 < rows.shape[1] <= MOST_COLUMNS)
-    if found is start:
+    if found is given or (found is start and (start.kernels == 1).all()):
         return features
     if free:
         first = copy(first)

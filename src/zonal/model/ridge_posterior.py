@@ -75,7 +75,8 @@ class RidgePosterior:
 
         The regularisation of a cross-validation says little about the size of coefficients, so
         that the amplitude is MacKay's: ‖β‖² over the number γ = tr S(S + αI)⁻¹ of those that the
-        rows determine. The noise is RSS / (n - 1 - γ).
+        rows determine. The noise is RSS / (n - 1 - γ), and where that is of less than one row at
+        least α times the amplitude.
         """
         if not groups:
             raise ValueError(
@@ -96,14 +97,18 @@ class RidgePosterior:
         # would make deviations so small that scores relative to them are beyond all numbers.
         residual = np.maximum(residual, moments.precision * squares)
         known = float(np.sum(eigen.values * shrink))
-        freedom = max(moments.weight - fit_intercept - known, 1.0)
+        freedom = moments.weight - fit_intercept - known
+        amplitude = np.square(coef).sum(axis=0) / max(known, 1.0)
+        noise = residual / max(freedom, 1.0)
+        if freedom < 1:  # rows that are all but interpolated tell no noise, but what α takes for it
+            noise = np.maximum(noise, solution.alpha / unit * amplitude)
         return cls(
             solution,
             eigen.vectors * np.sqrt(shrink),
             middle[:width],
             1 / moments.weight if fit_intercept else 0.0,
-            residual / freedom,
-            np.square(coef).sum(axis=0) / max(known, 1.0),
+            noise,
+            amplitude,
             missing,
             unit=unit,
         )

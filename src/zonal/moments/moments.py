@@ -14,6 +14,7 @@ of the sums, which float32 would otherwise subtract later at a loss of two digit
 
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,10 @@ class Moments:
         self.gram: FloatArray = np.zeros((size, size))
         self.n_rows = self.n_counting = 0
         self.precision = float(np.finfo(np.float64).eps)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what was saved; versions before 0.3 did not tell which rows count."""
+        self.__dict__.update({"n_counting": state["n_rows"]} | state)
 
     def __sizeof__(self) -> int:
         """Bytes, by which Dask decides whether moments or rows are moved."""

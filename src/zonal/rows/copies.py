@@ -3,8 +3,8 @@
 A weight is a relative precision: the noise of row i has the variance σ²/w_i, where the weights have
 the mean one over the rows that count. So constant weights change nothing. Rows that agree in
 everything are copies, and one row with the sum of their weights: a copy is no second observation,
-which would be proof that there is no noise. Where the targets of equal rows differ, each row is an
-observation of its own.
+which would be proof that there is no noise. Targets such as ratings agree by chance, though: where
+the targets of equal rows differ, those that agree are copies only if no other row has that target.
 """
 
 from collections.abc import Iterator
@@ -49,12 +49,18 @@ def merge_copies(X: Any, y: Any, weight: FloatArray | None = None) -> FloatArray
     _, first, place = np.unique(content_hash(X)[counting], return_index=True, return_inverse=True)
     if len(first) == len(counting):
         return weight
-    targets = _hash_columns(np.asarray(y).reshape(n_rows, -1).T, n_rows)[counting]
-    agree = np.bincount(place, targets != targets[first][place]) == 0
+    hashes = _hash_columns(np.asarray(y).reshape(n_rows, -1).T, n_rows)[counting]
+    target = np.unique(hashes, return_inverse=True)[1]
+    _, first, pair = np.unique(
+        place * (target.max() + 1) + target, return_index=True, return_inverse=True
+    )
+    alone = np.bincount(place[first]) == 1  # places with one target
+    once = np.bincount(target[first]) == 1  # targets of one place
+    copies = alone[place[first]] | once[target[first]]
     merged = np.ones(n_rows) if weight is None else np.array(weight, np.float64)
-    own = merged[counting]
-    merged[counting[agree[place]]] = 0.0
-    merged[counting[first[agree]]] = np.bincount(place, own)[agree]
+    together = np.bincount(pair, merged[counting])
+    merged[counting[copies[pair]]] = 0.0
+    merged[counting[first[copies]]] = together[copies]
     return merged if np.count_nonzero(merged) < len(counting) else weight
 
 
