@@ -19,6 +19,8 @@ __all__ = [
     "is_sparse",
     "norms_agree",
     "row_norms",
+    "spans_sphere",
+    "spread_of",
     "valid_rows",
 ]
 
@@ -123,6 +125,42 @@ def _sparse_row_norms(X: Any) -> FloatArray:
     return np.sqrt(np.bincount(rows, squares, minlength=X.shape[0]))
 
 
-def norms_agree(norms: FloatArray, rtol: float = 1e-6) -> bool:
-    """Whether at least two rows lie on one sphere around the origin."""
-    return len(norms) >= 2 and bool(np.ptp(norms) <= rtol * norms.max())
+def spread_of(X: Any) -> float:
+    """Root mean square of the distances of the rows from their mean."""
+    size = float(row_norms(X).max(initial=0.0))
+    if size == 0:
+        return 0.0
+    rows = X / size  # so that squares stay in range
+    mean = np.asarray(rows.mean(axis=0)).ravel()
+    if sp.issparse(X):
+        return size * math.sqrt(max(float(np.mean(row_norms(rows) ** 2) - mean @ mean), 0.0))
+    return size * float(np.sqrt(np.mean(row_norms(rows - mean) ** 2)))
+
+
+def norms_agree(norms: FloatArray, spread: float, rtol: float = 1e-6) -> bool:
+    """Whether at least two rows lie on one sphere around the origin.
+
+    Norms differ by little beside what they are wherever rows are far from zero: they must differ
+    by little beside the distances between rows.
+
+    Parameters
+    ----------
+    norms : ndarray of shape (n,)
+    spread : float
+        The size of the distances: `spread_of` the rows, or the largest norm where only norms are
+        known.
+    rtol : float
+    """
+    return len(norms) >= 2 and bool(np.ptp(norms) <= rtol * spread)
+
+
+def spans_sphere(X: Any) -> bool:
+    """Whether rows lie on one sphere around the origin and are not just a small part of it.
+
+    Harmonics of a sphere are for all of it: on a small part, few of them vary between rows. With
+    200 columns, kernels whose length is a quarter to a sixteenth of the part are met better by
+    harmonics about its mean from a spread of half the radius downwards in three dimensions, and
+    from an eighth downwards on the circle; a quarter lies between the two.
+    """
+    norms, spread = row_norms(X), spread_of(X)
+    return norms_agree(norms, spread) and spread >= norms.max() / 4

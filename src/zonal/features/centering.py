@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
-from .._validation import is_sparse, norms_agree, row_norms
+from .._validation import is_sparse, spans_sphere
 from .base import KernelFeatures
 from .training_sample import TrainingSample
 
@@ -31,11 +31,7 @@ class CenteredFeatures(KernelFeatures):
         dim, sparse = self.n_features_in_, is_sparse(sample.rows)
         center = self.center
         if isinstance(center, str) and center == "auto":
-            center = (
-                self.kernel_.shift_invariant
-                and not sparse
-                and not norms_agree(row_norms(sample.rows))
-            )
+            center = self.kernel_.shift_invariant and not sparse and not spans_sphere(sample.rows)
         if isinstance(center, bool | np.bool_):
             if center and sparse:
                 raise ValueError(_NO_SPARSE_CENTER)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .._validation import check_choice, check_count, is_sparse, norms_agree, row_norms
+from .._validation import check_choice, check_count, is_sparse, norms_agree, row_norms, spread_of
 from ..engines import gegenbauer_features, gegenbauer_sums
 from ..kernels import GeneralizedZonalKernel
 from ..kernels.expansion.zonal_sums import angular_radial
@@ -61,7 +61,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         The radial functions. ``"taylor"``: the paper's monomials. ``"optimal"``: the eigenfunctions
         of each degree under the distribution of the norms, which are fewer for the same accuracy;
         kernels without a Taylor series have these only. ``"auto"``: one function with the full
-        coefficient if there are at least two rows and all norms agree to 1e-6; else "taylor"
+        coefficient if there are at least two rows and they lie on one sphere; else "taylor"
         if both `max_degree` and `n_radial` are given; else "optimal".
     directions : {"auto", "iid", "orthogonal", "sobol", "fibonacci"}, default="auto"
         ``"iid"``: independent, as in the paper. ``"orthogonal"``: blocks of d orthonormal ones.
@@ -69,7 +69,8 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         ``"auto"``: the best measured for d. All are unbiased.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
         What is subtracted from the rows: nothing, their mean or a given point. ``"auto"`` is the
-        mean for shift-invariant kernels on dense data unless all norms agree to 1e-6.
+        mean for shift-invariant kernels on dense data, unless the rows lie on a sphere around
+        zero, of which they are more than a small part.
     reduce : {"pca", "jl"} or None, default=None
         Fewer columns first: the leading principal axes, or a random projection.
     reduced_dim : int or "auto", default="auto"
@@ -150,9 +151,9 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         self._check_parameters()
-        norms = row_norms(self._prepare(sample, seed))
+        rows = self._prepare(sample, seed)
         self._check_range(sample)
-        self.expansion_ = self._find_expansion(norms, sample.weights)
+        self.expansion_ = self._find_expansion(rows, sample.weights)
         self.max_degree_, self.n_radial_ = self.expansion_.max_degree, self.expansion_.n_radial
         self._check_order(self.n_radial_)
         scheme = best_directions(self._dim) if self.directions == "auto" else self.directions
@@ -194,9 +195,10 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
                 "function needs at least one column. Raise n_components or lower n_radial."
             )
 
-    def _find_expansion(self, norms: FloatArray, weights: FloatArray) -> GeneralizedZonalKernel:
+    def _find_expansion(self, rows: Any, weights: FloatArray) -> GeneralizedZonalKernel:
         if isinstance(self.kernel_, GeneralizedZonalKernel):
             return self.kernel_.expand(self._dim)
+        norms = row_norms(rows)
         return worthwhile_expansion(
             self.kernel_,
             self._dim,
@@ -205,13 +207,13 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
             n_components=self.n_components,
             max_degree=None if isinstance(self.max_degree, str) else int(self.max_degree),
             n_radial=None if isinstance(self.n_radial, str) else int(self.n_radial),
-            basis=self._basis(norms),
+            basis=self._basis(norms, spread_of(rows)),
         )
 
-    def _basis(self, norms: FloatArray) -> str:
+    def _basis(self, norms: FloatArray, spread: float) -> str:
         if self.radial_basis != "auto":
             return self.radial_basis
-        if norms_agree(norms):
+        if norms_agree(norms, spread):
             return "sphere"
         given = self.max_degree != "auto" and self.n_radial != "auto"
         return "taylor" if given else "optimal"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .._loaded import check_array, check_kind
 from .._typing import Array, FloatArray
-from .._validation import check_positive, is_sparse, norms_agree, row_norms
+from .._validation import check_positive, is_sparse, norms_agree, row_norms, spread_of
 from ..engines.harmonic_engine import HarmonicEngine
 from ..kernels import TruncationWarning
 from ..kernels.expansion.distribution import Distribution
@@ -61,11 +61,12 @@ class HarmonicFeatures(ReducedFeatures):
         out at most this share of the largest k(x, x), at every radius that the map is for.
     radii : "data" or (low, high), default="data"
         The distribution of the norms: the quantiles of those in `fit`, or uniform on an interval,
-        with which nothing is learnt from the norms of the data. If all norms agree to 1e-6, one
-        radial function is exact.
+        with which nothing is learnt from the norms of the data. On one sphere (norms differ by
+        less than 1e-6 of the distances between rows) one radial function is exact.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
         What is subtracted from the rows: nothing, their mean or a given point. ``"auto"`` is the
-        mean for shift-invariant kernels on dense data unless all norms agree to 1e-6.
+        mean for shift-invariant kernels on dense data, unless the rows lie on a sphere around
+        zero, of which they are more than a small part.
     reduce : {"pca", "jl"} or None, default=None
         Fewer columns first: the leading principal axes, or a random projection.
     reduced_dim : int or "auto", default="auto"
@@ -137,7 +138,7 @@ class HarmonicFeatures(ReducedFeatures):
         rows = self._prepare(sample, seed)
         norms = row_norms(rows)
         self._check_range(sample)
-        low, high = self._range(norms, sample.weights)
+        low, high = self._range(norms, sample.weights, spread_of(rows))
         modes = self._modes(norms, sample.weights, low, high)
         degrees, indices, counts = self._leading().select(modes)
         self._blocks = np.column_stack([degrees, counts])
@@ -154,10 +155,10 @@ class HarmonicFeatures(ReducedFeatures):
         self._warn(modes, high)
         return len(self.degrees_)
 
-    def _range(self, norms: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    def _range(self, norms: FloatArray, weights: FloatArray, spread: float) -> tuple[float, float]:
         """Return the smallest and the largest radius that the map is for."""
         if isinstance(self.radii, str) and self.radii == "data":
-            if not norms_agree(norms):
+            if not norms_agree(norms, spread):
                 return float(norms.min()), float(norms.max())
             radius = float(weights @ norms / weights.sum())
             if abs(radius - 1) <= 1e-6:  # unit vectors: the map owes nothing to the data

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from .._validation import is_sparse, norms_agree, row_norms
+from .._validation import is_sparse, norms_agree, row_norms, spans_sphere
 from ..features.columns import SphereEncoder, Standardizer
 
 __all__ = ["find_sphere", "prepare"]
@@ -20,7 +20,7 @@ def find_sphere(rows: Any) -> npt.NDArray[np.intp] | None:
         norms = row_norms(rows[:, first : first + 3])
         # A coordinate that never changes is no sphere.
         spread = np.ptp(rows[:, first : first + 3], axis=0)
-        if norms_agree(norms) and abs(norms[0] - 1) < 1e-5 and (spread > 0.1).all():
+        if norms_agree(norms, norms.max()) and abs(norms[0] - 1) < 1e-5 and (spread > 0.1).all():
             return np.arange(first, first + 3)
     return None
 
@@ -65,7 +65,7 @@ def prepare(
     sphere = find_sphere(values)
     keep = () if sphere is None else tuple(sphere.tolist())
     whole = len(keep) == values.shape[1]
-    if whole or (sphere is None and not is_sparse(values) and norms_agree(row_norms(values))):
+    if whole or (sphere is None and not is_sparse(values) and spans_sphere(values)):
         if not hasattr(X, "columns"):
             return None, values, sphere
         keep = tuple(range(values.shape[1]))  # nothing is changed, but names are taken off

@@ -56,7 +56,8 @@ class AdaptiveSketchFeatures(TaylorFeatures):
         Rounds of sampling.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
         What is subtracted from the rows: nothing, their mean or a given point. ``"auto"`` is the
-        mean for shift-invariant kernels on dense data unless all norms agree to 1e-6.
+        mean for shift-invariant kernels on dense data, unless the rows lie on a sphere around
+        zero, of which they are more than a small part.
     random_state : int, RandomState instance or None, default=None
         The seed.
 

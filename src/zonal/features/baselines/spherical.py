@@ -108,7 +108,7 @@ class SphericalFeatures(KernelFeatures):
         self._check_range(sample)
         norms = row_norms(sample.rows)
         mean_square = np.average(norms**2, weights=sample.weights)
-        radius = float(norms[0] if norms_agree(norms) else np.sqrt(mean_square)) or 1.0
+        radius = float(norms[0] if norms_agree(norms, norms.max()) else np.sqrt(mean_square)) or 1.0
         # To ten digits: what sums of the rows in another order round to must not move the fit.
         self.radius_ = float(f"{radius:.10g}")
         rng = np.random.default_rng(seed)

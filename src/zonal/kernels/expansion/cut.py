@@ -105,7 +105,9 @@ def worst_case(
     terms = merge(kernel.terms())
     series: Series
     if any(term.fixed_order is None for term in terms) and (
-        basis == "optimal" or _has_no_taylor(terms) or (n_radial is None and norms_agree(norms))
+        basis == "optimal"
+        or _has_no_taylor(terms)
+        or (n_radial is None and norms_agree(norms, norms.max()))
     ):
         series = WorstModeSeries(kernel, dim, *_range(norms), tol, max_degree)
     else:
@@ -229,7 +231,7 @@ def _range(norms: FloatArray) -> tuple[Distribution, float, float]:
     if len(norms) == 1:
         high = float(norms[0])
         return Distribution.interval(0.0, high), 0.0, high
-    if norms_agree(norms):
+    if norms_agree(norms, norms.max()):
         radius = float(norms.mean())
         return Distribution.point(radius), radius, radius
     low, high = float(norms.min()), float(norms.max())
