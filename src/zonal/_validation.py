@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from ._typing import Array, FloatArray
 
 __all__ = [
+    "as_frame",
     "canonical",
     "check_choice",
     "check_count",
@@ -84,8 +85,26 @@ def _is_date(kind: Any) -> bool:
     return known in ("M", "m") or str(kind).startswith(("Date", "Duration"))
 
 
+def as_frame(X: Any) -> Any:
+    """Return a table or a batch of pyarrow as a pandas frame, and anything else as it is.
+
+    scikit-learn takes frames of pandas and polars, by name and row; those of pyarrow go the way of
+    pandas, so that the same table gives the same model whoever holds it.
+    """
+    if type(X).__module__.split(".")[0] != "pyarrow" or not hasattr(X, "schema"):
+        return X
+    try:
+        return X.to_pandas()
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"A {type(X).__name__} of pyarrow is read by way of pandas: pip install "
+            "'zonal[frames]'."
+        ) from error
+
+
 def valid_rows(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """Validate rows as scikit-learn does, after `check_values`."""
+    X = as_frame(X)
     check_values(X, "X")
     if not isinstance(y, str):
         check_values(y, "y")

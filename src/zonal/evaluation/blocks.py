@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator, GroupKFold
 
 from .._typing import Array, FloatArray
-from .._validation import check_choice, check_count, check_positive
+from .._validation import as_frame, check_choice, check_count, check_positive
 from ..features.columns.sphere_encoder import SphereEncoder, find_column
 from ..polynomials.cells import EqualAreaCells
 from ..rows import row_hash
@@ -158,6 +158,7 @@ class BlockKFold(BaseCrossValidator):
             )
         length = check_positive("time_size", self.time_size, "BlockKFold")
         place: Any = self.time
+        X = as_frame(X)
         if hasattr(X, "columns"):
             column = X[X.columns[place] if isinstance(place, Integral) else place]
         else:
@@ -170,6 +171,7 @@ class BlockKFold(BaseCrossValidator):
 
 def _points(X: Any, latitude: str | int, longitude: str | int) -> Array:
     """Return rows as points of the sphere: [n, 3]."""
+    X = as_frame(X)
     if hasattr(X, "columns"):  # take two of them, for the others may hold text
         names = [str(name) for name in X.columns]
         places = [

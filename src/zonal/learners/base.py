@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 
 from .._suggestions import Hinting
 from .._typing import FloatArray
-from .._validation import check_values, valid_rows
+from .._validation import as_frame, check_values, valid_rows
 from ..features.columns.table.cells import is_frame
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
@@ -210,6 +210,7 @@ class Learner(Hinting, BaseEstimator):
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         """Validate rows. Frames stay frames, for features that pick columns by name."""
+        X = as_frame(X)
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if _num_samples(X) == 0:

@@ -51,7 +51,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
         those of largest evidence. ``"auto"`` is none where `noise` is a number.
-    budget, metric, time_limit, random_state, verbose
+    encoder, budget, metric, time_limit, random_state, verbose
         As in `KernelRidge`.
 
     Attributes
@@ -68,7 +68,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         The prediction where all features are zero.
     calibration_ : Calibration
         What intervals are calibrated by; found when first asked for.
-    features_, moments_
+    features_, moments_, encoder_
         As in `KernelRidge`.
 
     Notes
@@ -99,6 +99,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         noise: float | str = "evidence",
         *,
         local: Any = "auto",
+        encoder: Any = "auto",
         budget: int = 1024,
         metric: bool = True,
         time_limit: float | None = None,
@@ -108,6 +109,7 @@ class GaussianProcess(CalibratedRegressor, RegressorMixin, LocalLearner):
         self.features = features
         self.noise = noise
         self.local = local
+        self.encoder = encoder
         self.budget = budget
         self.metric = metric
         self.time_limit = time_limit

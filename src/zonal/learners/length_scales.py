@@ -22,6 +22,7 @@ from ..features.columns import Standardizer
 from ..features.groups import GroupedFeatures
 from ..moments import Moments
 from ..rows import sample_rows
+from ..rows.block import take
 from .evidence import Evidence
 
 __all__ = ["tune_length_scales"]
@@ -50,10 +51,12 @@ def tune_length_scales(
     weight : ndarray of shape (n,) or None
     """
     *before, (name, last) = features.steps
-    rows, counts = np.asarray(X), np.ones(len(targets)) if weight is None else weight
-    rows, targets, counts = (part[counts > 0] for part in (rows, targets, counts))
-    for _, step in before:
+    counts = np.ones(len(targets)) if weight is None else weight
+    counting = np.flatnonzero(counts > 0)
+    rows, targets, counts = (take(part, counting) for part in (X, targets, counts))
+    for _, step in before:  # of a frame the first wants the names
         rows = step.transform(rows)
+    rows = np.asarray(rows)
     start = _Scaled.of(last, rows.shape[1])
     if start is None or not np.ptp(targets, axis=0).all():
         return features

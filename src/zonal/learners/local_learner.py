@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -17,6 +18,9 @@ from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from .._validation import check_count, is_sparse
 from ..features.chain_rule import features_gradient
+from ..features.columns import TableEncoder
+from ..features.columns.table.cells import is_frame, is_plain
+from ..features.columns.table.gaps import column_means, filled
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
 from ..kriging.search import Found
@@ -46,15 +50,18 @@ BEYOND_MEMORY = f"more than {KEPT_BYTES >> 30} GB of rows"
 
 
 class LocalLearner(MomentLearner):
-    """Base class of learners with the parameters `local`, `metric` and `time_limit`.
+    """Base class of learners with the parameters `local`, `encoder`, `metric` and `time_limit`.
 
     Attributes
     ----------
     local_ : NeighborKriging or None
         The fitted local part.
+    encoder_ : TableEncoder
+        The fitted encoder of a table that needed one.
     """
 
     local: Any
+    encoder: Any
     metric: bool
     time_limit: float | None
 
@@ -74,6 +81,35 @@ class LocalLearner(MomentLearner):
             self._not_tried_ = BEYOND_MEMORY
             return source
         return ArraySource(self._checked(held, first=True))
+
+    def _learn_encoder(
+        self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None
+    ) -> None:
+        encoder = self.encoder
+        if encoder is None or not is_frame(X):
+            return
+        if isinstance(encoder, str):
+            if encoder != "auto":
+                raise ValueError(
+                    f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder."
+                )
+            if not self._is_automatic():
+                return
+            if is_plain(X):
+                self._means_ = column_means(X)
+                return
+            encoder = TableEncoder()
+        task = "classification" if is_classifier(self) else "regression"
+        encoder = clone(encoder)
+        if encoder.task == "auto":
+            encoder.set_params(task=task)
+        self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers, source=source)
+        self._table_ = X  # splitters may want its columns by name
+
+    def _valid_rows(self, X: Any, *, reset: bool) -> Any:
+        rows = super()._valid_rows(X, reset=reset)
+        fills = not reset and hasattr(self, "_means_") and is_frame(rows)
+        return filled(rows, self._means_) if fills else rows
 
     def _may_be_local(self) -> bool:
         """Tell whether the model could get a local part."""

@@ -7,14 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import is_sparse
-from ..features.columns import TableEncoder
-from ..features.columns.table.cells import is_frame, is_plain
-from ..features.columns.table.gaps import column_means, filled
 from ..moments import Moments
 from ..moments.folds import Splits, check_n_folds, hashed_folds, make_splits, of_folds
 from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
@@ -82,35 +79,6 @@ class RidgeLearner(LocalLearner):
         if not ((name and self.alpha == "cv") or (number and 0 <= float(self.alpha) < np.inf)):
             raise ValueError(f"alpha={self.alpha!r} must be 'cv' or a number of at least 0.")
         super()._check_parameters()
-
-    def _learn_encoder(
-        self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None
-    ) -> None:
-        encoder = self.encoder
-        if encoder is None or not is_frame(X):
-            return
-        if isinstance(encoder, str):
-            if encoder != "auto":
-                raise ValueError(
-                    f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder."
-                )
-            if not self._is_automatic():
-                return
-            if is_plain(X):
-                self._means_ = column_means(X)
-                return
-            encoder = TableEncoder()
-        task = "classification" if is_classifier(self) else "regression"
-        encoder = clone(encoder)
-        if encoder.task == "auto":
-            encoder.set_params(task=task)
-        self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers, source=source)
-        self._table_ = X  # splitters may want its columns by name
-
-    def _valid_rows(self, X: Any, *, reset: bool) -> Any:
-        rows = super()._valid_rows(X, reset=reset)
-        fills = not reset and hasattr(self, "_means_") and is_frame(rows)
-        return filled(rows, self._means_) if fills else rows
 
     def _fit_grouped(self, X: Any, y: Any, weight: Any, checkpoint: Any, groups: Any) -> Self:
         """Fit to all rows; `cv` keeps groups together."""

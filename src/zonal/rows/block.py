@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _num_samples
 
+from .._validation import as_frame
+
 __all__ = ["Block", "as_blocks", "concatenate", "join", "only_rows", "recut", "take"]
 
 # Rows of an array or a memory map that are looked at together.
@@ -51,6 +53,7 @@ def take(values: Any, chosen: Any) -> Any:
     """Rows of an array, a CSR matrix, a frame or None."""
     if values is None:
         return None
+    values = as_frame(values)
     return values.iloc[chosen] if hasattr(values, "iloc") else values[chosen]
 
 
@@ -64,6 +67,10 @@ def concatenate(parts: list[Any]) -> Any:
         import pandas as pd
 
         return pd.concat(parts, ignore_index=True)
+    if hasattr(parts[0], "with_columns"):
+        import polars as pl
+
+        return pl.concat(parts, how="vertical_relaxed")
     return np.concatenate(parts)
 
 
@@ -141,4 +148,5 @@ def _parts(X: Any, y: Any, weight: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _array(part: Any) -> Any:
+    part = as_frame(part)
     return part if part is None or hasattr(part, "shape") else np.asarray(part)

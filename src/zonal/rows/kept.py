@@ -19,6 +19,8 @@ def n_bytes(block: Block) -> int:
         if hasattr(part, "memory_usage"):
             usage = part.memory_usage(index=False)
             total += int(usage if isinstance(usage, int) else usage.sum())
+        elif hasattr(part, "estimated_size"):  # polars
+            total += int(part.estimated_size())
         else:
             total += int(getattr(part, "nbytes", 0) or part.data.nbytes + part.indices.nbytes)
     return total

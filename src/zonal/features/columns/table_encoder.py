@@ -14,7 +14,7 @@ from sklearn.utils.validation import (
 
 from ..._suggestions import near
 from ..._typing import Array
-from ..._validation import check_choice, check_count, valid_rows
+from ..._validation import as_frame, check_choice, check_count, valid_rows
 from ...rows import Source, source_of
 from ...rows.dispatch import blockwise
 from ...rows.kinds import is_many
@@ -237,6 +237,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _cells(self, X: Any, reset: bool) -> dict[str, Cells]:
         """Return the columns of X by name."""
+        X = as_frame(X)
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if X.shape[0] == 0:

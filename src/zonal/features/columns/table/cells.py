@@ -1,4 +1,4 @@
-"""Cells of tables, whoever holds them: pandas, polars, pyarrow, arrays of numbers or of objects.
+"""Cells of tables, whoever holds them: pandas, polars, arrays of numbers or of objects.
 
 A column is read as numbers (float64, NaN for a gap), as dates (datetime64 in microseconds, NaT for
 a gap) or as text (an object array of str, None for a gap). Nothing but NumPy is imported.
@@ -15,7 +15,7 @@ from ...._typing import Array
 __all__ = ["Cells", "as_text", "columns_of", "is_frame", "is_plain"]
 
 # The library that a frame belongs to.
-LIBRARIES = ("pandas", "polars", "pyarrow")
+LIBRARIES = ("pandas", "polars")
 
 
 class Cells(NamedTuple):
@@ -35,14 +35,12 @@ class Cells(NamedTuple):
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a table with names: a frame of pandas or polars, a table of pyarrow."""
+    """Tell whether X is a table with names: a frame of pandas or polars."""
     return _library(X) in LIBRARIES and hasattr(X, "columns")
 
 
 def is_plain(X: Any) -> bool:
     """Tell whether all columns of a frame are finite numbers, which need no encoding."""
-    if _library(X) == "pyarrow":  # elsewhere only the other two are taken for frames
-        return False
     return all(
         cells.kind == "number" and bool(np.isfinite(cells.values).all())
         for cells in columns_of(X).values()
@@ -56,8 +54,6 @@ def columns_of(X: Any) -> dict[str, Cells]:
         return {str(X.columns[j]): _of_pandas(X.iloc[:, j]) for j in range(X.shape[1])}
     if library == "polars":
         return {name: _of_polars(X[name]) for name in X.columns}
-    if library == "pyarrow":
-        return {name: _of_arrow(X.column(name)) for name in X.schema.names}
     if X.dtype.kind == "O":
         return {f"x{j}": _of_objects(X[:, j]) for j in range(X.shape[1])}
     return {f"x{j}": Cells("number", X[:, j].astype(np.float64)) for j in range(X.shape[1])}
@@ -95,19 +91,6 @@ def _of_polars(column: Any) -> Cells:
     objects = np.array(column.to_list(), dtype=object)
     if name.startswith("Enum"):
         return Cells("text", as_text(_of_objects(objects)), tuple(dtype.categories.to_list()))
-    return _of_objects(objects)
-
-
-def _of_arrow(column: Any) -> Cells:
-    name = str(column.type)
-    if name.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
-        values = [np.nan if cell is None else float(cell) for cell in column.to_pylist()]
-        return Cells("number", np.array(values, dtype=np.float64))
-    if name.startswith(("timestamp", "date")):
-        values = column.to_numpy()
-        return Cells("date", values.astype("datetime64[us]"))
-    objects = np.empty(len(column), dtype=object)
-    objects[:] = column.to_pylist()
     return _of_objects(objects)
 
 
