@@ -1,0 +1,42 @@
+"""Every command and every block of Python in README and documents runs as printed."""
+
+import re
+
+import pytest
+
+from tests.journeys.harness import ROOT, script_of
+
+PAGES = [
+    path
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    if not {"_build", "gallery"} & set(path.relative_to(ROOT).parts)
+    and re.search(r"^```(python|sh)$", path.read_text(), re.MULTILINE)
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page, walk):
+    walk.typed(script_of(page))
+
+
+def test_all_pages_are_found():
+    """A page with blocks is among them, and blocks of other languages are none."""
+    names = {str(page.relative_to(ROOT)) for page in PAGES}
+    assert {"README.md", "docs/first.md", "docs/howto/save.md", "docs/howto/sklearn.md"} <= names
+    assert "docs/citing.md" not in names
+
+
+def test_script_has_the_blocks_at_their_lines(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Title\n\n```python\nx = 1\n```\n\n```sh\npip install it\nls 'a b'\n```\n"
+        "```python\nassert x == 1\n```\n```text\nno code\n```\n"
+    )
+    lines = script_of(page).splitlines()
+    assert lines[3] == "x = 1"
+    assert (
+        lines[6] == """__import__("subprocess").run(["sh", "-e", "-c", "ls 'a b'"], check=True)"""
+    )
+    assert lines[11] == "assert x == 1"
+    assert "no code" not in "".join(lines)
