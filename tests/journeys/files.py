@@ -90,11 +90,11 @@ def _stations(rng: np.random.Generator) -> pd.DataFrame:
 
 
 def _temperature(times: np.ndarray) -> xr.DataArray:
-    """Return sea surface temperatures with holes, on cells of eight degrees."""
-    lat, lon = np.arange(-84.0, 88, 8), np.arange(4.0, 360, 8)
+    """Return sea surface temperatures with holes, on cells of twelve degrees."""
+    lat, lon = np.arange(-84.0, 88, 12), np.arange(6.0, 360, 12)
     field = 28 * np.cos(np.radians(lat))[:, None] + 3 * np.sin(np.radians(lon))
     values = field + np.sin(2 * np.pi * times)[:, None, None]
-    values[:, 8:11, 20:26] = np.nan
+    values[:, 5:7, 12:17] = np.nan
     axes = {"TIME": ("TIME", times), "lat": lat, "lon": lon}
     grid = xr.DataArray(values, axes, ("TIME", "lat", "lon"), "SST", {"units": "degC"})
     grid["lat"].attrs["units"] = "degrees_north"

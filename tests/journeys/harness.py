@@ -88,7 +88,7 @@ class Walk(NamedTuple):
 
     def typed(self, code: str) -> str:
         """Run Python as if it was typed or pasted: there is no file that processes could import."""
-        return self._step([sys.executable, "-"], code, {}, stdin=code)
+        return self._step([sys.executable, "-c", code], code, {})
 
     def shell(self, lines: str, **environment: str) -> str:
         """Run lines of a shell; return what they print. The first that fails is the last."""
@@ -101,18 +101,14 @@ class Walk(NamedTuple):
         assert "Traceback" not in done.stderr, done.stderr
         return done.stderr
 
-    def _step(
-        self, command: list[str], what: str, environment: dict[str, str], stdin: str = ""
-    ) -> str:
-        done = self._run(command, environment, stdin)
+    def _step(self, command: list[str], what: str, environment: dict[str, str]) -> str:
+        done = self._run(command, environment)
         said = done.stdout + done.stderr
         assert done.returncode == 0, f"{what}\n\nends with {done.returncode}:\n{said}"
         assert "Traceback" not in said, f"{what}\n\nprints a traceback:\n{said}"
         return done.stdout
 
-    def _run(
-        self, command: list[str], extra: dict[str, str], stdin: str = ""
-    ) -> subprocess.CompletedProcess:
+    def _run(self, command: list[str], extra: dict[str, str]) -> subprocess.CompletedProcess:
         kept = ("HOME", "LANG", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         environment = {name: os.environ[name] for name in kept if name in os.environ}
         places = [str(self.site / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
@@ -127,7 +123,7 @@ class Walk(NamedTuple):
             command,
             cwd=self.folder,
             env=environment,
-            input=stdin,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=LONGEST,

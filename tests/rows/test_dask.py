@@ -16,6 +16,7 @@ from zonal.features import Standardizer
 from zonal.features.training_sample import TrainingSample
 from zonal.rows import LEARN_ROWS, sample_rows
 from zonal.rows.dask import DaskSource
+from zonal.rows.dask_blocks import row_blocks
 from zonal.rows.shipping import Shipped, pickled
 
 
@@ -277,3 +278,19 @@ def test_a_scheduler_that_is_lost_between_two_questions(monkeypatch, asked):
         zonal.KernelRidge(zonal.FourierFeatures(zonal.Gaussian(1.0), 8), 1.0, local=None).fit(
             X, X[:, 0]
         )
+
+
+def test_columns_of_one_frame_of_parquet_files_belong_together(tmp_path):
+    """Dask reads several files as one where a single column is wanted of them."""
+    frame = pd.DataFrame(np.random.default_rng(0).uniform(-2, 2, (400, 2)), columns=["a", "b"])
+    frame["y"] = np.sin(frame["a"]) + frame["b"]
+    for part in range(4):
+        frame[part * 100 : part * 100 + 100].to_parquet(tmp_path / f"{part}.parquet")
+    table = dd.read_parquet(tmp_path)
+    rows = row_blocks(table[["a", "b"]])
+    assert len(table["y"].to_delayed()) < table.npartitions  # or there is nothing to test
+    targets = row_blocks(table["y"], rows, "y")
+    for part, (X, y) in enumerate(zip(rows.blocks, targets.blocks, strict=True)):
+        own = frame[part * 100 : part * 100 + 100]
+        assert np.array_equal(X.compute(), own[["a", "b"]])
+        assert np.array_equal(y.compute(), own["y"])

@@ -52,7 +52,7 @@ def row_blocks(values: Any, like: Rows | None = None, name: str = "X") -> Rows:
             raise TypeError(
                 f"{name} is a {type(values).__name__}; Dask arrays, frames and series can be used."
             )
-        found = Rows(list(values.to_delayed()), None)
+        found = Rows(_partitions(values), None)
     else:
         found = _array_blocks(values, like)
     if like is not None:
@@ -66,6 +66,18 @@ def row_blocks(values: Any, like: Rows | None = None, name: str = "X") -> Rows:
                 f"{name} has {sum(found.lengths or ())} rows, but X has {sum(like.lengths or ())}."
             )
     return found
+
+
+def _partitions(values: Any) -> list[Any]:
+    """Return the partitions of a frame or series as it counts them.
+
+    Where few columns are read from Parquet, Dask's optimiser reads several files as one, so that
+    columns of the same frame would come in other pieces than their neighbours.
+    """
+    found = list(values.to_delayed())
+    if len(found) == values.npartitions:
+        return found
+    return list(values.to_delayed(optimize_graph=False))
 
 
 def _array_blocks(values: Any, like: Rows | None) -> Rows:
