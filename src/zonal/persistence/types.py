@@ -82,6 +82,7 @@ OWN = {
     "learners.ridge_posterior": "RidgePosterior",
     "learners.sampled_sums": "SampledSums",
     "learners.target_scale": "TargetScale",
+    "moments.folds": "Split Splits",
     "moments.moments": "Moments",
     "moments.ridge": "Solution",
     "persistence.functions": "MissingFunction",
