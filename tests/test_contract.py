@@ -66,8 +66,8 @@ SIGNATURES = {
     "verbose=False)",
     "KernelCCA": "(features='auto', n_components=2, alpha=0.001, *, budget=1024, "
     "random_state=None, verbose=False)",
-    "GaussianProcess": "(features='auto', noise='evidence', *, local='auto', budget=1024, "
-    "metric=True, time_limit=None, random_state=None, verbose=False)",
+    "GaussianProcess": "(features='auto', noise='evidence', *, local='auto', encoder='auto', "
+    "budget=1024, metric=True, time_limit=None, random_state=None, verbose=False)",
     "KernelRidge.predict": "(self, X, return_std=False)",
     "DistanceMatchedKFold": "(queries, n_splits=5, *, random_state=0)",
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",

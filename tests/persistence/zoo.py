@@ -194,6 +194,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.KernelRidge(fourier(), cv=BLOCKS), GLOBE, y),
     (zonal.KernelRidge(fourier(), cv=BLOCKS, local=local()), GLOBE, y),
     (zonal.KernelRidge(budget=24, cv=BLOCKS, random_state=0), GLOBE, y),
+    (zonal.KernelRidge(fourier(), cv=BLOCKS, local=local()), GLOBE, y),
     (zonal.KernelRidge(fourier(), cv=zonal.ForwardKFold(3)), GLOBE, y),
     (zonal.KernelRidge(fourier(), cv=zonal.DistanceMatchedKFold(X[:20] + 1, 3)), X, y),
     (zonal.KernelRidge(make_pipeline(zonal.SphereEncoder(0, 1), features())), GLOBE, y),
