@@ -37,6 +37,7 @@ from ..rows.progress import phase
 from ..rows.survey import Survey
 from ..rows.threads import single_threaded_blas
 from .checkpoint import Run
+from .encoders import encode_training, is_mixed
 
 __all__ = ["Learner"]
 
@@ -195,13 +196,18 @@ class Learner(Hinting, BaseEstimator):
         if first:
             self._learn_encoder(X, y, weight, numbers, source)
         if hasattr(self, "encoder_"):
-            X = self.encoder_.transform_training(X, numbers)
+            X = encode_training(self.encoder_, X, numbers)
         return Block(X, y, weight, block.start)
 
     def _learn_encoder(
         self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None
     ) -> None:
         """Learn what makes rows of numbers of a table, if one is needed: `encoder_`."""
+
+    @property
+    def _is_mixed(self) -> bool:
+        """Whether the rows are those of a table with words, dates or gaps."""
+        return is_mixed(getattr(self, "encoder_", None))
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Validate rows, and encode them if `fit` has learnt how."""

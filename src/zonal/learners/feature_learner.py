@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
@@ -23,6 +23,7 @@ from ..rows.survey import Survey
 from ..selection.search import MIN_ROWS, select_features
 from ..selection.table import Records, selection_table
 from .base import Learner
+from .encoders import weight_arguments
 from .targets import check_n_targets
 
 __all__ = ["FeatureLearner", "MomentLearner"]
@@ -81,7 +82,7 @@ class FeatureLearner(Learner):
                 "transform, such as zonal.GegenbauerFeatures()."
             )
         _seed(own, self.random_state)
-        return own.fit(X, y, **_weight_arguments(own, weight))
+        return own.fit(X, y, **weight_arguments(own, weight))
 
     def _chosen(
         self, X: Any, y: Any, weight: FloatArray | None, targets: FloatArray, n_rows: int
@@ -98,7 +99,7 @@ class FeatureLearner(Learner):
             n_components=self.budget,
             n_rows=n_rows,
             y=_safe_indexing(y, pilot),
-            scaled=hasattr(self, "encoder_"),
+            scaled=self._is_mixed,
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
             metric=getattr(self, "metric", True),
@@ -251,16 +252,3 @@ def _seed(features: Any, random_state: Any) -> None:
         rng = check_random_state(random_state)
         seeds = {name: int(rng.randint(np.iinfo(np.int32).max)) for name in unset}
         features.set_params(**seeds)
-
-
-def _weight_arguments(features: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
-    """Return arguments that take the sample weights to whatever learns from the rows."""
-    if weight is None:
-        return {}
-    if isinstance(features, Pipeline):
-        return {
-            f"{name}__sample_weight": weight
-            for name, step in features.steps
-            if has_fit_parameter(step, "sample_weight")
-        }
-    return {"sample_weight": weight} if has_fit_parameter(features, "sample_weight") else {}

@@ -164,7 +164,7 @@ class LocalLearner(MomentLearner):
             n_components=self.budget,
             local=options,
             splits=self._judging_splits(counting),
-            scaled=hasattr(self, "encoder_"),
+            scaled=self._is_mixed,
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             verbose=self.verbose,
             metric=self.metric,

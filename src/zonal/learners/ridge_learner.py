@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
@@ -26,6 +26,7 @@ from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
 from .checkpoint import Run
+from .encoders import fit_encoder, sources_of
 from .feature_calibration import Folded, fold_predictions
 from .importance import column_shares
 from .local_learner import LocalLearner
@@ -87,24 +88,22 @@ class RidgeLearner(LocalLearner):
         self, X: Any, y: Any, weight: FloatArray | None, numbers: Any, source: Source | None
     ) -> None:
         encoder = self.encoder
-        if encoder is None or not is_frame(X):
+        if encoder is None or is_sparse(X):
             return
         if isinstance(encoder, str):
             if encoder != "auto":
                 raise ValueError(
-                    f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder."
+                    f"encoder={encoder!r} must be 'auto', None or a transformer such as "
+                    "zonal.TableEncoder()."
                 )
-            if not self._is_automatic():
+            if not is_frame(X) or not self._is_automatic():
                 return
             if is_plain(X):
                 self._means_ = column_means(X)
                 return
             encoder = TableEncoder()
         task = "classification" if is_classifier(self) else "regression"
-        encoder = clone(encoder)
-        if encoder.task == "auto":
-            encoder.set_params(task=task)
-        self.encoder_ = encoder.fit(X, y, weight, row_numbers=numbers, source=source)
+        self.encoder_ = fit_encoder(encoder, X, y, weight, task, numbers, source)
         self._table_ = X  # splitters may want its columns by name
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
@@ -381,10 +380,13 @@ class RidgeLearner(LocalLearner):
             raise AttributeError(
                 "Importances need rows of numbers: X was sparse, or a plain frame."
             )
-        gradients = self._gradient_at(self._probes_, self._solution.coef, held_out=True)
+        try:
+            gradients = self._gradient_at(self._probes_, self._solution.coef, held_out=True)
+        except NotImplementedError as error:
+            raise AttributeError(f"Importances need gradients. {error}") from error
         width = self._probes_.shape[1]
         if hasattr(self, "encoder_"):
-            groups = self.encoder_.groups_
+            groups = sources_of(self.encoder_, self.n_features_in_)
         else:
             names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
             groups = [str(name) for name in names]
