@@ -10,7 +10,7 @@ from ..tables.survey import ColumnSurvey, survey_columns
 from .console import Screen
 from .errors import CommandError
 
-__all__ = ["Kinds", "look_at"]
+__all__ = ["Kinds", "Look", "look_at"]
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,24 @@ class Kinds:
             raise CommandError(f"{both[0]!r} is both --categorical and --numeric: choose one.")
 
 
-def look_at(columns: Columns, kinds: Kinds, screen: Screen) -> dict[str, ColumnSurvey] | None:
-    """Return the survey of a table, or None if it is all numbers and nothing is missing.
+@dataclass(frozen=True)
+class Look:
+    """What a look at a table finds.
 
-    All that is wrong with its columns comes in one error.
+    Attributes
+    ----------
+    survey : dict of str to ColumnSurvey
+        Of each column that is read.
+    mixed : bool
+        Whether the inputs are more than numbers: words, dates or gaps, or told to be.
+    """
+
+    survey: dict[str, ColumnSurvey]
+    mixed: bool
+
+
+def look_at(columns: Columns, kinds: Kinds, screen: Screen) -> Look:
+    """Look at all columns of a table; all that is wrong with them comes in one error.
 
     Parameters
     ----------
@@ -61,13 +75,14 @@ def look_at(columns: Columns, kinds: Kinds, screen: Screen) -> dict[str, ColumnS
         raise CommandError("\n".join([title, *(f"- {problem}" for problem in problems)]))
     _notes(columns, survey, screen)
     told = bool(kinds.categorical or kinds.numeric)
-    plain = all(survey[name].plain and not survey[name].n_missing for name in columns.inputs)
-    target = survey[columns.target[0]]
-    numbers = columns.labels or target.plain
-    return None if plain and numbers and not target.n_missing and not told else survey
+    found = [survey[name] for name in columns.inputs]
+    plain = all(one.plain and (columns.drop_missing or not one.n_missing) for one in found)
+    return Look(survey, told or not plain)
 
 
 def _target_problems(columns: Columns, survey: dict[str, ColumnSurvey]) -> list[str]:
+    if not columns.target:
+        return []
     name = columns.target[0]
     column = survey[name]
     if column.n_missing == column.n_rows:
@@ -129,6 +144,8 @@ def _first_odd(column: ColumnSurvey) -> str:
 
 
 def _notes(columns: Columns, survey: dict[str, ColumnSurvey], screen: Screen) -> None:
+    if not columns.target:
+        return
     name = columns.target[0]
     target = survey[name]
     if target.n_missing:
