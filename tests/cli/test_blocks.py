@@ -3,6 +3,7 @@
 import importlib
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -11,11 +12,12 @@ from sklearn.pipeline import Pipeline
 from zonal import FourierFeatures, Gaussian, KernelRidge, KernelRidgeClassifier
 from zonal.cli.columns import encoder
 from zonal.cli.console import Screen
-from zonal.cli.models import model_of
-from zonal.cli.training import LocalTrainingRows, fit_and_test
+from zonal.cli.training import LocalTrainingRows, judge_model, train
 from zonal.evaluation import Split
 from zonal.features import Standardizer
-from zonal.tables import Columns, Stream, csv, open_table
+from zonal.tables import Columns, csv, open_table
+from zonal.tables.frames import FrameStream
+from zonal.tables.survey import survey_columns
 
 # The module; the package exports the function of the same name.
 judge = importlib.import_module("zonal.evaluation.judge")
@@ -27,6 +29,7 @@ Y = np.sin(X[:, 0]) + 0.1 * X[:, 1] + 0.1 * RNG.standard_normal(N)
 KIND = np.digitize(Y, [Y.mean(), Y.mean() + 1])
 FEATURES = FourierFeatures(Gaussian(1.0), n_components=64)
 SPLIT = Split(0.1, 0)
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +51,11 @@ def fitted(path, target, learner, batch=1 << 16, **options):
     columns = Columns.of(
         open_table(path), inputs=["a", "b", "c"], target=target, labels=target == "kind"
     )
-    model = model_of(encoder(columns.inputs, None, None), learner, columns.inputs, target)
-    rows = LocalTrainingRows(Stream(columns, batch), SPLIT)
-    result, sample = fit_and_test(model, rows, Screen(), **options)
-    return model, result, sample
+    learner.set_params(encoder=encoder(columns.inputs, None, None))
+    survey = survey_columns(columns.table, columns.names)
+    rows = LocalTrainingRows(FrameStream(columns, survey, batch_size=batch), SPLIT)
+    trained = train(learner, rows, Screen(), target=target)
+    return learner, *judge_model(learner, rows, trained, Screen(), **options)
 
 
 def in_memory(learner, y):
@@ -67,7 +71,7 @@ def test_numbers_as_in_memory(place, monkeypatch, name, batch):
     model, result, _ = fitted(place / name, "y", KernelRidge(FEATURES, random_state=0), batch)
     expected, test = in_memory(KernelRidge(FEATURES, random_state=0), Y)
     # The same sums in another order; the solution has a condition number of up to 1e5 or so.
-    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-8)
+    np.testing.assert_allclose(model.predict(FRAME), expected.predict(X), rtol=1e-8)
     assert (result["rows"], result["rows_test"]) == (N, test.sum())
     for part, chosen in (("test", test), ("train", ~test)):
         error = np.mean((expected.predict(X[chosen]) - Y[chosen]) ** 2)
@@ -83,8 +87,8 @@ def test_classes_as_in_memory(place, monkeypatch, name):
     learner = KernelRidgeClassifier(FEATURES, random_state=0)
     model, result, sample = fitted(place / name, "kind", learner, 333)
     expected, test = in_memory(KernelRidgeClassifier(FEATURES, random_state=0), KIND)
-    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
-    assert model[-1].classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(model.predict(FRAME), expected.predict(X))
+    assert model.classes_.tolist() == [0, 1, 2]
     assert result["test"]["accuracy"] == pytest.approx(expected.score(X[test], KIND[test]))
     commonest = np.bincount(KIND[~test]).argmax()
     share = np.mean(KIND[test] == commonest)
@@ -107,5 +111,5 @@ def test_samples_are_small(place, monkeypatch):
     numbers = np.flatnonzero(np.isin(X[:, 0], mapped["lat"]))
     np.testing.assert_array_equal(mapped["lon"], X[numbers, 2])
     np.testing.assert_array_equal(mapped["truth"], Y[numbers])
-    np.testing.assert_allclose(mapped["prediction"], model.predict(X[numbers]), rtol=1e-10)
+    np.testing.assert_allclose(mapped["prediction"], model.predict(FRAME.iloc[numbers]), rtol=1e-10)
     np.testing.assert_array_equal(np.isin(shown["truth"], Y[SPLIT.is_test(0, N)]), True)

@@ -64,9 +64,9 @@ def test_std_is_that_of_a_gaussian_process(fitted, folder, table):
     """Against scikit-learn's exact process with the same kernel, noise and training rows."""
     good("predict", "m.zonal", "t.parquet", "--out", "s.parquet", "--std", cwd=folder)
     std = pyarrow.parquet.read_table(folder / "s.parquet")["std"].to_numpy()
-    columns, learner = zonal.load(folder / "m.zonal").named_steps.values()
-    X = np.column_stack([table[name].to_numpy() for name in "abc"])
-    rows, y = columns.transform(X), table["y"].to_numpy()
+    learner = zonal.load(folder / "m.zonal")
+    X = table.select(["a", "b", "c"]).to_pandas()
+    rows, y = learner.encoder_.transform(X), table["y"].to_numpy()
     # The model estimates the noise from about 1,300 degrees of freedom: to 2 % of its deviation.
     bandwidth, noise = learner.features_.kernel_.bandwidth, NOISE**2
     kernel = ConstantKernel(noise / learner.alpha_) * RBF(bandwidth) + WhiteKernel(noise)

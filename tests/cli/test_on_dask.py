@@ -7,6 +7,7 @@ import time
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import psutil
 import pyarrow as pa
 import pyarrow.csv
@@ -18,13 +19,14 @@ from zonal.cli import dask_cluster
 from zonal.cli.columns import encoder, picked
 from zonal.cli.console import Screen
 from zonal.cli.errors import CommandError
-from zonal.cli.models import model_of
 from zonal.cli.processes import Engine, check_engine
-from zonal.cli.training import DaskTrainingRows, LocalTrainingRows, fit_and_test
+from zonal.cli.training import DaskTrainingRows, LocalTrainingRows, judge_model, train
 from zonal.distributed import connect, local_cluster
 from zonal.evaluation import Split
-from zonal.tables import Stream, TableError, open_table
+from zonal.tables import TableError, open_table
 from zonal.tables import dask as dask_tables
+from zonal.tables.frames import FrameStream
+from zonal.tables.survey import survey_columns
 
 from .console import ENVIRONMENT, SCRIPT, as_json, files, interrupted, message
 
@@ -75,10 +77,9 @@ def columns_of(path, target="y", inputs=("a", "b", "c"), **options):
 def fitted(rows, target="y", inputs=("a", "b", "c")):
     features = zonal.FourierFeatures(zonal.Gaussian(1.0), n_components=64)
     kind = zonal.KernelRidgeClassifier if target == "kind" else zonal.KernelRidge
-    learner = kind(features, random_state=0)
-    model = model_of(encoder(list(inputs), None, None), learner, list(inputs), target)
-    result, _ = fit_and_test(model, rows, Screen())
-    return model, result
+    model = kind(features, encoder=encoder(list(inputs), None, None), random_state=0)
+    trained = train(model, rows, Screen(), target=target)
+    return model, judge_model(model, rows, trained, Screen())[0]
 
 
 def assert_engines_agree(path, **options):
@@ -87,13 +88,15 @@ def assert_engines_agree(path, **options):
     distributed = DaskTrainingRows(columns, SPLIT)
     assert distributed.table.n_pieces > 3
     found, result = fitted(distributed, **options)
-    local, expected = fitted(LocalTrainingRows(Stream(columns), SPLIT), **options)
+    survey = survey_columns(columns.table, columns.names)
+    local, expected = fitted(LocalTrainingRows(FrameStream(columns, survey), SPLIT), **options)
     X = np.random.default_rng(1).standard_normal((500, len(columns.inputs)))
+    frame = pd.DataFrame(X, columns=columns.inputs)  # whose names only this process knows
     if columns.labels:
-        assert found[-1].classes_.tolist() == local[-1].classes_.tolist() == [1, 2]
-        np.testing.assert_allclose(found.predict_proba(X), local.predict_proba(X), atol=1e-8)
+        assert found.classes_.tolist() == local.classes_.tolist() == [1, 2]
+        np.testing.assert_allclose(found.predict_proba(X), local.predict_proba(frame), atol=1e-8)
     else:
-        np.testing.assert_allclose(found.predict(X), local.predict(X), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(found.predict(X), local.predict(frame), rtol=1e-8, atol=1e-8)
     for part in ("test", "train"):
         assert result[part] == pytest.approx(expected[part], rel=1e-8)
     for count in ("rows", "rows_dropped", "rows_train", "rows_test"):

@@ -5,8 +5,7 @@ import zonal
 from zonal.kriging.joint import fit_joint, no_features
 from zonal.kriging.locations import locate
 from zonal.kriging.process import LocalProcess
-from zonal.model.split_fits import SplitFits, part_of
-from zonal.model.split_fits import FIT_NEIGHBORS
+from zonal.model.split_fits import FIT_NEIGHBORS, SplitFits, part_of
 
 RNG = np.random.default_rng(0)
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from zonal.selection.model import LocalOptions
 
 import zonal
 from zonal._deadline import Deadline
@@ -12,7 +13,6 @@ from zonal.kriging import neighbors as searches
 from zonal.kriging.search import Found
 from zonal.polynomials import to_sphere
 from zonal.selection.choice import _Chooser, _Contender
-from zonal.selection.model import LocalOptions
 from zonal.selection.trials import Split, Trial, Trials, preferred
 
 

@@ -94,12 +94,12 @@ def test_folds_and_samples(tmp_path, kind):
     line = zonal.load(tmp_path / "m.zonal")
     split = Split(0.1, seed=0)
     (training,) = split.train(zonal.stream(path, 100, target="y"))
-    scale = line[0].transform
+    names = line.feature_names_in_
     learner = zonal.KernelRidge(
         zonal.FourierFeatures(zonal.Gaussian(1.0), n_components=32), random_state=0
-    ).fit((scale(rows), targets) for rows, targets in training)
-    np.testing.assert_allclose(learner.coef_, line[-1].coef_, rtol=1e-8, atol=1e-10)
+    ).fit((line.encoder_.transform(pd.DataFrame(rows, columns=names)), y) for rows, y in training)
+    np.testing.assert_allclose(learner.coef_, line.coef_, rtol=1e-8, atol=1e-10)
     test = split.is_test(0, N)
-    error = np.mean((line.predict(X[test]) - Y[test]) ** 2)
+    error = np.mean((line.predict(pd.DataFrame(X[test], columns=names)) - Y[test]) ** 2)
     assert result["test"]["mse"] == pytest.approx(error, rel=1e-9)
     assert result["rows_test"] == test.sum()

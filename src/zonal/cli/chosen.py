@@ -4,26 +4,31 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..features.columns import LearnedMetric
 from ..features.columns.stretcher import Stretcher
 from ..features.space import FeatureSpace
 
-__all__ = ["choices", "tried"]
+__all__ = ["choices", "length_scales", "tried"]
 
 
 def choices(learner: Any) -> list[tuple[str, str, str]]:
     """Return what was chosen, and why: rows of (what, value, why)."""
     steps = FeatureSpace(learner.features_, learner.n_columns_).steps
     last = steps[-1]
-    name = "none" if last is None else type(last).__name__
     how = "chosen automatically" if isinstance(learner.features, str) else "as asked for"
-    why = "the number of columns asked for, or all there are"
-    rows = [("feature map", name, how), ("features", f"{learner.n_columns_:,}", why)]
+    if last is None:
+        rows = [("feature map", "none", f"the local part alone, {how}")]
+    else:
+        why = "the number of columns asked for, or all there are"
+        width = f"{learner.n_columns_:,}"
+        rows = [("feature map", type(last).__name__, how), ("features", width, why)]
     for metric in (step for step in steps if isinstance(step, LearnedMetric | Stretcher)):
         rows.insert(1, _metric_row(metric))
     if hasattr(last, "kernel_"):
         why = "with the parameters left open learnt from the data"
-        rows.insert(1, ("kernel", _short(repr(last.kernel_)), why))
+        rows.insert(1, ("kernel", _kernel(last.kernel_), why))
     target = getattr(learner, "target_", None)
     if target is not None:
         why = "the largest held-out likelihood; back with smearing"
@@ -32,12 +37,51 @@ def choices(learner: Any) -> list[tuple[str, str, str]]:
     if local is not None:
         shares = ", ".join(f"{part} {share:.0%}" for part, share in learner.shares_.items())
         why = f"kriging on {local.n_neighbors_} neighbours; variance explained: {shares}"
-        rows.append(("local part", _short(repr(local.kernel_)), why))
+        rows.append(("local part", _kernel(local.kernel_), why))
     if learner.cv_results_:
         rows.append(("alpha", f"{learner.alpha_:.3g}", "the smallest cross-validated error"))
     elif not isinstance(learner.alpha, str):
         rows.append(("alpha", f"{learner.alpha_:.3g}", "as asked for"))
     return rows
+
+
+def length_scales(learner: Any) -> list[tuple[str, float]]:
+    """Return the length scales of the local part, the shortest first; none where all are one.
+
+    Along the columns that the encoder makes, by their names; a learned metric has directions.
+    """
+    local = getattr(learner, "local_", None)
+    scales = np.atleast_1d(getattr(getattr(local, "kernel_", None), "length_scale", 0.0))
+    if len(scales) < 2:
+        return []
+    names = names_of(learner)
+    if len(names) != len(scales):
+        names = [f"direction {number}" for number in range(1, len(scales) + 1)]
+    found = zip(names, scales.tolist(), strict=True)
+    return sorted(found, key=lambda item: item[1])
+
+
+def names_of(learner: Any) -> list[str]:
+    """Return the names of the columns that the learner's encoder makes."""
+    encoder = learner.encoder_
+    inputs = np.asarray(learner.table_["inputs"], dtype=object)
+    if not hasattr(encoder, "get_feature_names_out"):
+        return [str(name) for name in inputs]
+    named = hasattr(encoder, "feature_names_in_")
+    return [str(name) for name in encoder.get_feature_names_out(None if named else inputs)]
+
+
+def _kernel(kernel: Any) -> str:
+    """Return a kernel as text; length scales of many columns are in a table of their own."""
+    scales = np.atleast_1d(getattr(kernel, "length_scale", 0.0))
+    if len(scales) < 2:
+        return _short(repr(kernel))
+    parameters = {
+        **kernel.get_params(deep=False),
+        "length_scale": f"{scales.min():.4g} to {scales.max():.4g}",
+    }
+    told = ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return _short(f"{type(kernel).__name__}({told})")
 
 
 def _metric_row(metric: LearnedMetric | Stretcher) -> tuple[str, str, str]:

@@ -1,6 +1,5 @@
 """The columns of a table that options name, and their encoding."""
 
-from collections.abc import Callable
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
@@ -10,10 +9,12 @@ from ..features import SphereEncoder, Standardizer, TableEncoder
 from ..features.columns.sphere_encoder import DEGREES
 from ..grid.plane import PlaneDecoder
 from ..tables import Columns, LoadedRows, Table, load_rows
+from ..tables.frames import FrameStream
+from .console import Screen
 from .errors import ADVICE, CommandError
-from .looking import Kinds
+from .looking import Kinds, look_at
 
-__all__ = ["check_place", "encoder", "loaded", "picked", "table_encoder"]
+__all__ = ["check_place", "encodable", "encoder", "picked"]
 
 
 def picked(
@@ -63,10 +64,11 @@ def encoder(
     lat: str | None,
     lon: str | None,
     *,
+    mixed: Kinds | None = None,
     automatic: bool = False,
     crs: str | None = None,
 ) -> Any:
-    """Return what puts the columns on a common scale, or None where the learner does it.
+    """Return what makes rows of numbers of the columns: the `encoder` of a learner.
 
     Parameters
     ----------
@@ -74,25 +76,53 @@ def encoder(
         The columns of X.
     lat, lon : str, optional
         Those of latitude and longitude, which become points of the sphere.
+    mixed : Kinds, optional
+        What is said of columns, for a table with words, dates or gaps. None: all are numbers.
     automatic : bool
-        Whether the learner chooses its features, and scales the columns itself.
+        Whether the learner chooses its features, and scales numbers itself.
     crs : str, optional
         The projection of `lat` and `lon`, if they are on a plane.
     """
     check_place(inputs, lat, lon)
+    if mixed is not None:
+        table = TableEncoder(categorical=mixed.categorical, numeric=mixed.numeric)
+        return table if lat is None else table.set_params(latitude=lat, longitude=lon)
     if lat is not None and lon is not None:
         places = inputs.index(lat), inputs.index(lon)
         sphere = SphereEncoder(*places)
         return sphere if crs is None else make_pipeline(PlaneDecoder(crs, *places), sphere)
-    return None if automatic else Standardizer()
+    return Standardizer(keep=tuple(range(len(inputs))) if automatic else ())
 
 
-def table_encoder(kinds: Kinds, lat: str | None, lon: str | None) -> TableEncoder:
-    """Return the encoder of a table with words, dates or gaps."""
-    encoder = TableEncoder(categorical=kinds.categorical, numeric=kinds.numeric)
-    return encoder if lat is None else encoder.set_params(latitude=lat, longitude=lon)
+def encodable(
+    table: Table,
+    screen: Screen,
+    *,
+    lat: str | None,
+    lon: str | None,
+    **options: Any,
+) -> tuple[LoadedRows, Any]:
+    """Read the columns that options name into memory, whatever they hold, and find their encoder.
 
+    Parameters
+    ----------
+    table : Table
+    screen : Screen
+    lat, lon
+        As `encoder` takes them.
+    **options
+        As `picked` takes them.
 
-def loaded(table: Table, advance: Callable[[int], None], **options: Any) -> LoadedRows:
-    """Read the columns that options name into memory; see `picked`."""
-    return load_rows(picked(table, **options), advance=advance)
+    Returns
+    -------
+    rows : LoadedRows
+        Frames.
+    encoder : transformer
+        Not fitted.
+    """
+    columns = picked(table, lat=lat, lon=lon, **options)
+    look = look_at(columns, Kinds(), screen)
+    with screen.stage("Reading rows", table.n_rows) as advance:
+        rows = load_rows(FrameStream(columns, look.survey), advance=advance)
+    mixed = Kinds() if look.mixed else None
+    return rows, encoder(columns.inputs, lat, lon, mixed=mixed)

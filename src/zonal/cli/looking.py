@@ -11,7 +11,7 @@ from ..tables.text import kind_of
 from .console import Screen
 from .errors import CommandError
 
-__all__ = ["Kinds", "look_at"]
+__all__ = ["Kinds", "Look", "look_at"]
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,24 @@ class Kinds:
             raise CommandError(f"{both[0]!r} is both --categorical and --numeric: choose one.")
 
 
-def look_at(
-    columns: Columns, kinds: Kinds, screen: Screen, encodes: bool = True
-) -> dict[str, ColumnSurvey] | None:
-    """Return the survey of a table, or None if it is all numbers that need no encoding.
+@dataclass(frozen=True)
+class Look:
+    """What a look at a table finds.
 
-    All that is wrong with its columns comes in one error.
+    Attributes
+    ----------
+    survey : dict of str to ColumnSurvey
+        Of each column that is read.
+    mixed : bool
+        Whether the inputs are more than numbers: words, dates or gaps, or told to be.
+    """
+
+    survey: dict[str, ColumnSurvey]
+    mixed: bool
+
+
+def look_at(columns: Columns, kinds: Kinds, screen: Screen, encodes: bool = True) -> Look:
+    """Look at all columns of a table; all that is wrong with them comes in one error.
 
     Parameters
     ----------
@@ -68,13 +80,14 @@ def look_at(
     told = bool(kinds.categorical or kinds.numeric)
     if encodes and len(columns.inputs) > 1:
         told |= any(survey[name].names_rows for name in columns.inputs)
-    plain = all(survey[name].plain and not survey[name].n_missing for name in columns.inputs)
-    target = survey[columns.target[0]]
-    numbers = columns.labels or target.plain
-    return None if plain and numbers and not target.n_missing and not told else survey
+    found = [survey[name] for name in columns.inputs]
+    plain = all(one.plain and (columns.drop_missing or not one.n_missing) for one in found)
+    return Look(survey, told or not plain)
 
 
 def _target_problems(columns: Columns, survey: dict[str, ColumnSurvey]) -> list[str]:
+    if not columns.target:
+        return []
     name = columns.target[0]
     column = survey[name]
     if column.n_missing == column.n_rows:
@@ -136,6 +149,8 @@ def _first_odd(column: ColumnSurvey) -> str:
 
 
 def _notes(columns: Columns, survey: dict[str, ColumnSurvey], screen: Screen) -> None:
+    if not columns.target:
+        return
     name = columns.target[0]
     target = survey[name]
     if target.n_missing:

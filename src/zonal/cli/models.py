@@ -1,6 +1,5 @@
-"""Models of tables by the words of options: kernels, feature maps, pipelines."""
+"""Models of tables by the words of options: kernels, feature maps, files of models."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -11,22 +10,26 @@ from sklearn.pipeline import Pipeline
 
 from .. import features as maps
 from .._suggestions import near
+from ..features.columns.sphere_encoder import named_like
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KERNEL_NAMES
 from ..persistence import load
+from ..tables import Table
+from .console import Screen
 from .errors import CommandError
 
 __all__ = [
     "MAPS",
     "LocalPart",
     "columns_of",
-    "encoding",
     "feature_map",
+    "found_inputs",
     "kernel_named",
+    "kinds_of",
     "load_grid_model",
     "load_model",
-    "model_of",
     "number_or",
+    "remember_table",
 ]
 
 
@@ -105,31 +108,20 @@ def feature_map(name: str, kernel: str, bandwidth: str, n_components: int) -> An
     return MAPS[name](kernel_named(kernel, bandwidth), n_components=n_components)
 
 
-def model_of(scaling: Any, learner: Any, inputs: list[str], target: str | None) -> Pipeline:
-    """Return a pipeline that knows its table, as `predict` needs it: ``table_`` is saved along.
+def remember_table(model: Any, inputs: list[str], target: str | None, **notes: Any) -> None:
+    """Let a fitted model know its table, as `predict` needs it: ``table_`` is saved along.
 
     Parameters
     ----------
-    scaling : transformer or None
-        What encodes the columns before the learner.
-    learner : estimator
+    model : estimator
     inputs : list of str
         The names of the columns of X.
     target : str or None
         The name of y.
+    **notes
+        What else maps and tables have to know of it.
     """
-    steps = [] if scaling is None else [("columns", scaling)]
-    model = Pipeline([*steps, ("learner", learner)])
-    model.table_ = {"inputs": inputs, "target": target}
-    return model
-
-
-def encoding(model: Any) -> Callable[[Any], Any] | None:
-    """Return the function that a model applies to rows before its learner, if there is one."""
-    if len(model) > 1:
-        return model[:-1].transform
-    encoder = getattr(model[-1], "encoder_", None)
-    return None if encoder is None else encoder.transform
+    model.table_ = {"inputs": inputs, "target": target, **notes}
 
 
 def load_model(path: Path) -> Any:
@@ -140,12 +132,47 @@ def load_model(path: Path) -> Any:
             f"{path} holds a {type(model).__name__} that does not know the columns of a table: use "
             "one made by zonal fit or zonal cluster."
         )
-    return model
+    return _learner_of(model) if isinstance(model, Pipeline) else model
+
+
+def _learner_of(model: Pipeline) -> Any:
+    """Return the learner of a model of zonal 0.2, which was a pipeline, with its encoder."""
+    learner = model[-1]
+    learner.table_ = model.table_
+    if len(model) > 1:
+        learner.encoder_, learner.n_features_in_ = model[0], len(columns_of(model))
+    return learner
 
 
 def columns_of(model: Any) -> list[str]:
     """Return the names of a model's input columns."""
     return [str(name) for name in np.asarray(model.table_["inputs"], dtype=object)]
+
+
+def found_inputs(model: Any, table: Table, screen: Screen) -> dict[str, str]:
+    """Return a model's input columns, with what they are called in a table.
+
+    A latitude or longitude may have another of its usual names, if the table has one such column.
+    """
+    inputs = columns_of(model)
+    wanted = [str(name) for name in np.asarray(model.table_.get("place", []), dtype=object)]
+    free = [name for name in table.types if name not in inputs]
+    found = {name: name for name in inputs}
+    for number, angle in enumerate(("latitude", "longitude")):
+        names = wanted[number : number + 1] or [inputs[k] for k in named_like(angle, inputs)]
+        usual = [free[k] for k in named_like(angle, free)]
+        if len(names) == len(usual) == 1 and names[0] not in table.types:
+            found[names[0]] = usual[0]
+            screen.note(f"{usual[0]!r} of {table.path} is taken for the {angle} {names[0]!r}.")
+    return found
+
+
+def kinds_of(model: Any) -> dict[str, str] | None:
+    """Return what the columns of a model of words, dates or gaps hold; None: numbers only."""
+    encoder = getattr(model, "encoder_", None)
+    if encoder is None and isinstance(model.features_, Pipeline):  # clusters
+        encoder = model.features_[0]
+    return getattr(encoder, "kinds_", None)
 
 
 def load_grid_model(path: Path) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from .._files import beside, move
 from .errors import CommandError
 
-__all__ = ["outputs"]
+__all__ = ["check_outputs", "outputs"]
 
 
 @contextmanager
@@ -31,12 +31,7 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
         Hidden files beside those of `paths` (symbolic links are followed), with the same endings.
         One that is never written to makes no output, such as the one for None.
     """
-    wanted = [path for path in paths if path is not None]
-    for path in wanted:
-        _check(path, force)
-    resolved = [path.resolve() for path in wanted]
-    if len(set(resolved)) < len(resolved):
-        raise CommandError(f"Two outputs have the same name: {', '.join(map(str, wanted))}.")
+    check_outputs(*paths, force=force)
     places = [Path() if path is None else beside(path) for path in paths]
     try:
         yield places
@@ -47,6 +42,16 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
         for final, hidden in zip(paths, places, strict=True):
             if final is not None:
                 hidden.unlink(missing_ok=True)
+
+
+def check_outputs(*paths: Path | None, force: bool = False) -> None:
+    """Raise an error for outputs that cannot be written; see `outputs`."""
+    wanted = [path for path in paths if path is not None]
+    for path in wanted:
+        _check(path, force)
+    resolved = [path.resolve() for path in wanted]
+    if len(set(resolved)) < len(resolved):
+        raise CommandError(f"Two outputs have the same name: {', '.join(map(str, wanted))}.")
 
 
 def _check(path: Path, force: bool) -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 
 from ..evaluation import Split
-from ..tables import Columns, Stream
+from ..tables import Columns
 from ..tables.frames import FrameStream
 from ..tables.survey import ColumnSurvey
 from .console import Screen
@@ -56,15 +56,16 @@ def check_numbers(columns: Columns) -> None:
 def rows_of(
     picked: Columns | FrameStream,
     split: Split,
-    engine: Engine,
     scheduler: str | None,
     workers: int | None,
     screen: Screen,
 ) -> Iterator[TrainingRows]:
-    """Give rows to fit to; a cluster that was started for them ends with the block."""
-    if isinstance(picked, FrameStream) or engine is Engine.LOCAL:
-        rows = picked if isinstance(picked, FrameStream) else Stream(picked)
-        yield LocalTrainingRows(rows, split)
+    """Give rows to fit to: of a stream this process reads them, of columns a cluster does.
+
+    A cluster that was started for them ends with the block.
+    """
+    if isinstance(picked, FrameStream):
+        yield LocalTrainingRows(picked, split)
         return
     with dask_cluster(scheduler, workers, screen):
         yield DaskTrainingRows(picked, split)

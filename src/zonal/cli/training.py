@@ -1,6 +1,6 @@
 """Fitting a model to the training rows of a table and judging it on the others."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -12,17 +12,23 @@ from ..calibration.scores import confidence_error
 from ..evaluation import Findings, Split, judge
 from ..evaluation.interval_errors import crps_of_constant
 from ..rows import sample_of
-from ..tables import Columns, LoadedRows, Stream
+from ..tables import Columns, LoadedRows
 from ..tables.dask import DaskTable
 from ..tables.frames import FrameStream
 from .chosen import choices
 from .console import Screen
-from .models import encoding
+from .models import kinds_of, remember_table
 from .validation import Validation
 
-__all__ = ["DaskTrainingRows", "FitSample", "LocalTrainingRows", "TrainingRows", "fit_and_test"]
-
-Encode = Callable[[Any], Any]
+__all__ = [
+    "DaskTrainingRows",
+    "FitSample",
+    "LocalTrainingRows",
+    "Trained",
+    "TrainingRows",
+    "judge_model",
+    "train",
+]
 
 
 class TrainingRows(Protocol):
@@ -42,8 +48,8 @@ class TrainingRows(Protocol):
     def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
 
-    def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
-        """Return what `fit` takes: the training rows, mapped by a function."""
+    def train(self) -> tuple[Any, ...]:
+        """Return what `fit` takes: the training rows."""
 
     def all(self) -> tuple[Any, ...]:
         """Return what `judge` takes: all rows."""
@@ -54,12 +60,12 @@ class LocalTrainingRows:
 
     Parameters
     ----------
-    rows : Stream, FrameStream or LoadedRows
+    rows : FrameStream or LoadedRows
         Yields blocks (X, y), the same ones every time.
     split : Split
     """
 
-    def __init__(self, rows: Stream | FrameStream | LoadedRows, split: Split) -> None:
+    def __init__(self, rows: FrameStream | LoadedRows, split: Split) -> None:
         self._rows = rows
         self.split = split
         self.columns = rows.columns
@@ -74,14 +80,18 @@ class LocalTrainingRows:
         """The number of rows that were left out, known after `check`."""
         return self._rows.n_dropped
 
+    @property
+    def kept(self) -> Array:
+        """Which rows of the table are not left out, known after `check`."""
+        return self._rows.kept
+
     def check(self) -> Any:
         """Check all rows, and return the training rows that a map learns from."""
         return sample_of(*self.train())[0]
 
-    def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
+    def train(self) -> tuple[Any, ...]:
         """Return the training rows as a stream."""
-        (part,) = self.split.train(self._rows)
-        return (part if encode is None else _Encoded(part, encode),)
+        return self.split.train(self._rows)
 
     def all(self) -> tuple[Any, ...]:
         """Return all rows as a stream."""
@@ -119,24 +129,13 @@ class DaskTrainingRows:
         self.split.check(n_train, self.n_rows - n_train)
         return np.asarray(sample_of(*self.train())[0])
 
-    def train(self, encode: Encode | None = None) -> tuple[Any, ...]:
+    def train(self) -> tuple[Any, ...]:
         """Return the training rows and their targets as Dask arrays."""
-        X, y = self.table.arrays(self.split.is_train)
-        return (X if encode is None else encode(X)), y
+        return self.table.arrays(self.split.is_train)
 
     def all(self) -> tuple[Any, ...]:
         """Return all rows and their targets as Dask arrays."""
         return self.table.arrays()
-
-
-@dataclass(frozen=True)
-class _Encoded:
-    rows: Any
-    encode: Encode
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        for X, *others in self.rows:
-            yield (self.encode(X), *others)
 
 
 @dataclass(frozen=True)
@@ -157,44 +156,89 @@ class FitSample:
     folds: dict[str, Array] = field(default_factory=dict)
 
 
-def fit_and_test(
-    model: Any,
+@dataclass(frozen=True)
+class Trained:
+    """What is left of a fit for the judgement.
+
+    Attributes
+    ----------
+    sample : ndarray or frame of shape (n, d)
+        Some training rows.
+    labels : ndarray of shape (n_train,), or None
+        The block or group of each training row, where these judge the model.
+    """
+
+    sample: Any
+    labels: Array | None
+
+
+def train(
+    learner: Any,
     rows: TrainingRows,
     screen: Screen,
-    where: tuple[int, int] | None = None,
     validation: Validation | None = None,
-) -> tuple[dict[str, Any], FitSample]:
-    """Fit to the training rows and judge on the others; return the result, and what to draw.
+    *,
+    target: str,
+    notes: Mapping[str, Any] | None = None,
+) -> Trained:
+    """Fit to the training rows, so that the model can be saved before it is judged.
 
-    The rows are read four times: to check them all and take a sample, twice by the learner, and
-    with the fitted model. No more than a block of them and the samples are ever held.
+    The rows are read three times: to check them all and take a sample, and twice by the learner.
+    No more than a block of them and the sample are ever held.
 
     Parameters
     ----------
-    model : Pipeline
-        Columns (if they are encoded) and learner; fitted in place.
+    learner : estimator
+        Fitted in place; it encodes the rows itself, and knows its table and its intervals then.
     rows : TrainingRows
     screen : Screen
-    where : (int, int), optional
-        The columns of latitude and longitude, for a map.
     validation : Validation, optional
         Blocks or groups by which the model is chosen or judged, beside random rows.
+    target : str
+        The name of y.
+    notes : mapping, optional
+        What else the model remembers of its table.
     """
-    learner = model[-1]
     validation = validation or Validation()
-    labels = None
     with screen.stage("Reading rows"):
         sample = rows.check()
+        labels = validation.labels(rows) if validation.compares else None
+    learner.set_params(cv=validation.folds(learner.cv, labels, screen))
     with screen.stage("Fitting"):
-        if len(model) > 1:
-            model[0].fit(sample)
-        if validation.compares:
-            labels = validation.labels(rows)
-        groups = labels if validation.chooses else None
-        learner.fit(*rows.train(encoding(model)), groups=groups)
+        learner.fit(*rows.train(), groups=labels if validation.chooses else None)
+        if is_regressor(learner):
+            learner.calibration_  # noqa: B018  # found now, so that it is saved
+    remember_table(learner, rows.columns, target, **(notes or {}))
+    return Trained(sample, labels)
+
+
+def judge_model(
+    learner: Any,
+    rows: TrainingRows,
+    trained: Trained,
+    screen: Screen,
+    validation: Validation | None = None,
+    *,
+    where: tuple[int, int] | None = None,
+) -> tuple[dict[str, Any], FitSample]:
+    """Judge a model on all rows, read once; return the result, and what to draw.
+
+    Parameters
+    ----------
+    learner : estimator
+        Fitted by `train`.
+    rows : TrainingRows
+    trained : Trained
+        What `train` returned.
+    screen : Screen
+    validation : Validation, optional
+        As `train` took it.
+    where : (int, int), optional
+        The columns of latitude and longitude, for a map.
+    """
     with screen.stage("Testing"):
         found = judge(
-            model,
+            learner,
             *rows.all(),
             split=rows.split,
             n_rows=rows.n_rows,
@@ -204,13 +248,12 @@ def fit_and_test(
     measures = found.measures()
     compared: dict[str, Any] = {}
     folds: dict[str, Array] = {}
-    if labels is not None:
+    if validation is not None and trained.labels is not None:
         with screen.stage("Testing on blocks"):
-            test = measures["test"]
-            compared = validation.judge(learner, rows, encoding(model), labels, test, screen)
-            folds = validation.picture(sample, labels) if compared else {}
+            compared = validation.judge(learner, rows, trained.labels, measures["test"], screen)
+            folds = validation.picture(trained.sample, trained.labels) if compared else {}
     result = {
-        "target": model.table_["target"],
+        "target": learner.table_["target"],
         "inputs": rows.columns,
         "rows": rows.n_rows,
         "rows_dropped": rows.n_dropped,
@@ -218,15 +261,16 @@ def fit_and_test(
         "rows_test": rows.n_rows - learner.n_rows_,
         "selected": {what: value for what, value, _ in choices(learner)},
         "alpha": learner.alpha_,
-        "columns": getattr(getattr(learner, "encoder_", None), "columns_", []),
+        "columns": getattr(learner.encoder_, "columns_", []) if kinds_of(learner) else [],
         **measures,
         **_sureness(learner, found),
     }
-    if hasattr(learner, "encoder_"):
-        result["importances"] = learner.importances_
+    importances = getattr(learner, "importances_", None)  # not all features have gradients
+    if importances is not None:
+        result["importances"] = importances
     if compared:
         result["validation"] = compared
-    return result, FitSample(found, sample, folds)
+    return result, FitSample(found, trained.sample, folds)
 
 
 def _sureness(learner: Any, found: Findings) -> dict[str, Any]:

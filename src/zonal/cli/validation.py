@@ -108,7 +108,8 @@ def _by_number(folds: BlockKFold, inputs: list[str], where: tuple[int, int] | No
 def _decoder(place: Place, where: tuple[int, int] | None) -> Any:
     if place.crs is None or where is None:
         return None
-    return PlaneDecoder(place.crs, *where).fit_transform
+    decoder = PlaneDecoder(place.crs, *where)
+    return lambda X: decoder.fit_transform(np.asarray(X))
 
 
 @dataclass(frozen=True)
@@ -136,9 +137,19 @@ class Validation:
     chooses: bool = False
     degrees: Any = None
 
-    def folds(self, usual: Any) -> Any:
-        """Return the `cv` of a learner whose usual one is given."""
-        return (self.number or N_SPLITS) if self.chooses else (self.number or usual)
+    def folds(self, usual: Any, labels: Array | None, screen: Screen) -> Any:
+        """Return the `cv` of a learner whose usual one is given, for rows of these labels."""
+        if not self.chooses or labels is None:
+            return self.number or usual
+        wanted, n_groups = self.number or N_SPLITS, len(np.unique(labels))
+        if n_groups < 2:
+            raise CommandError(
+                f"The training rows are all of one of the {self.name}: there is none to leave out. "
+                "Make them smaller, or choose by random rows."
+            )
+        if n_groups < wanted:
+            screen.note(f"The {self.name} are {n_groups}: there are as many folds, not {wanted}.")
+        return min(wanted, n_groups)
 
     def without_rows(self) -> "Validation":
         """Return what is left where this process does not see the rows."""
@@ -171,12 +182,7 @@ class Validation:
         """Return the group of each training row."""
         if self.blocks is not None:
             return np.concatenate([self._of_blocks(X) for X, *_ in rows.train()[0]])
-        found = np.concatenate(list(self._of_groups()))
-        if rows.n_dropped or len(found) != rows.n_rows:
-            raise CommandError(
-                f"--group {self.group} needs a table in which nothing is missing, but "
-                f"{rows.n_dropped:,} rows are left out: take them out of the file first."
-            )
+        found = np.concatenate(list(self._of_groups()))[rows.kept]
         return np.asarray(found[rows.split.is_train(0, rows.n_rows)])
 
     def _of_blocks(self, X: Any) -> Array:
@@ -185,7 +191,7 @@ class Validation:
 
     def _values(self, X: Any) -> Any:
         """Return rows in degrees."""
-        return X if self.degrees is None else np.asarray(self.degrees(np.asarray(X)))
+        return X if self.degrees is None else np.asarray(self.degrees(X))
 
     def _of_groups(self) -> Iterator[Array]:
         assert self.table is not None
@@ -198,7 +204,8 @@ class Validation:
         if self.blocks is None or self.blocks.size is None:
             return {}
         folds = {}
-        for number, (_, test) in enumerate(GroupKFold(N_SPLITS).split(labels, groups=labels)):
+        splits = GroupKFold(_n_splits(labels)).split(labels, groups=labels)
+        for number, (_, test) in enumerate(splits):
             folds.update(dict.fromkeys(labels[test].tolist(), number))
         values = self._values(X)
         lat, lon = self.blocks.places(values)
@@ -206,9 +213,8 @@ class Validation:
         return {"lat": lat, "lon": lon, "fold": np.array([folds[label] for label in own])}
 
     def judge(
-        self, learner: Any, rows: Any, encode: Any, labels: Array, test: dict[str, float],
-        screen: Screen,
-    ) -> dict[str, Any]:  # fmt: skip
+        self, learner: Any, rows: Any, labels: Array, test: dict[str, float], screen: Screen
+    ) -> dict[str, Any]:
         """Compare the errors; return what the report says of them, or {} if it cannot be known.
 
         Parameters
@@ -216,22 +222,25 @@ class Validation:
         learner : estimator
             Fitted to the training rows.
         rows : TrainingRows
-        encode : callable or None
-            What the rows go through before the learner.
         labels : ndarray
             The group of each training row.
         test : dict
             The measures on random rows.
         screen : Screen
         """
-        n_groups = len(np.unique(labels))
-        held = source_of(*rows.train(encode)).hold(KEPT_BYTES)
-        if held is None or n_groups < N_SPLITS:
-            why = "they do not fit into memory" if held is None else f"they are {n_groups} only"
+        n_splits = _n_splits(labels)
+        held = source_of(*rows.train()).hold(KEPT_BYTES)
+        if held is None or n_splits < 2:
+            why = "the rows do not fit into memory" if held is None else "there is one only"
             screen.note(f"The error on {self.name} is not measured: {why}.")
             return {}
-        found = errors_by_group(learner, held.X, np.asarray(held.y), labels, n_splits=N_SPLITS)
+        found = errors_by_group(learner, held.X, np.asarray(held.y), labels, n_splits=n_splits)
         return _compared(self.name, test, found.measures(), screen)
+
+
+def _n_splits(labels: Array) -> int:
+    """Return how many folds judge a model: as many as usual, or as there are groups."""
+    return min(N_SPLITS, len(np.unique(labels)))
 
 
 def _compared(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet
@@ -45,12 +46,13 @@ def table_writer(path: Path, schema: pa.Schema) -> Any:
 def write_columns(
     path: Path,
     table: Table,
-    inputs: list[str],
+    inputs: dict[str, str],
     keep: list[str],
     columns: Callable[[Any], dict[str, Array]],
     advance: Callable[[int], None],
     *,
     kinds: Mapping[str, str] | None = None,
+    named: bool = True,
     drop_missing: bool = False,
 ) -> int:
     """Write new columns for all rows of a table, beside those to keep; return how many rows.
@@ -61,8 +63,8 @@ def write_columns(
         The output, Parquet or CSV by its name.
     table : Table
         The input.
-    inputs : list of str
-        The columns of X.
+    inputs : dict of str to str
+        The columns of X, and what they are called in the table.
     keep : list of str
         Columns that are copied.
     columns : callable
@@ -70,21 +72,25 @@ def write_columns(
     advance : callable
         Called with the number of rows written, after each batch.
     kinds : mapping of str to str, optional
-        What the inputs of a model of words and gaps hold; X are frames then. None: numbers.
+        What the inputs of a model of words and gaps hold. None: numbers, without gaps.
+    named : bool
+        Whether X are frames. Rows of numbers may be arrays.
     drop_missing : bool
         Leave the new columns of rows with missing values empty, instead of raising an error.
     """
-    for name in inputs:
+    sources = list(inputs.values())
+    for name in sources:
         table.check(name, "input column")
     for name in keep:
         table.check(name)
     types = _kept_types(path, table, keep)
     n_rows, writer = 0, None
     try:
-        for batch in table.batches(list(dict.fromkeys([*inputs, *keep]))):
+        for batch in table.batches(list(dict.fromkeys([*sources, *keep]))):
             if not batch.num_rows:
                 continue
             X, known = _rows(table, batch, inputs, n_rows, kinds, drop_missing)
+            X = X if named else np.asarray(X)
             new = _explained(columns, X if known.all() else X[known], table, n_rows)
             clash = sorted(set(keep) & set(new))
             if clash:
@@ -106,19 +112,20 @@ def write_columns(
 def _rows(
     table: Table,
     batch: Any,
-    inputs: list[str],
+    inputs: dict[str, str],
     first_row: int,
     kinds: Mapping[str, str] | None,
     drop_missing: bool,
 ) -> tuple[Any, Array]:
-    """Return the rows of a batch, and which of them are predicted."""
+    """Return the rows of a batch as a frame, and which of them are predicted."""
+    sources = list(inputs.values())
     if kinds is None:
-        X = numbers(table, batch, inputs, first_row, ADVICE)
+        X = numbers(table, batch, sources, first_row, ADVICE)
         if not drop_missing:
-            check_complete(table, batch, X, inputs, first_row, EMPTY)
-        return X, np.asarray(np.isfinite(X).all(axis=1))
-    numeric = [name for name in inputs if kinds.get(name) == "number"]
-    frame = frame_of(batch, inputs, numeric)
+            check_complete(table, batch, X, sources, first_row, EMPTY)
+        return pd.DataFrame(X, columns=list(inputs)), np.asarray(np.isfinite(X).all(axis=1))
+    numeric = [source for name, source in inputs.items() if kinds.get(name) == "number"]
+    frame = frame_of(batch, sources, numeric).set_axis(list(inputs), axis=1)
     if not drop_missing:
         return frame, np.ones(len(frame), dtype=bool)
     return frame, ~frame.isna().to_numpy().any(axis=1)

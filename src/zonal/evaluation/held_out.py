@@ -17,7 +17,7 @@ FITTED_ROWS = 240_000
 
 
 def errors_by_group(
-    model: Any, X: Any, y: Array, groups: Array, *, n_splits: int = 5, limit: int = FITTED_ROWS
+    model: Any, X: Any, y: Any, groups: Any, *, n_splits: int = 5, limit: int = FITTED_ROWS
 ) -> Errors | ClassErrors:
     """Fit a chosen model to folds of groups, and judge it on the groups left out.
 
@@ -30,8 +30,8 @@ def errors_by_group(
     model : KernelRidge or KernelRidgeClassifier
         Fitted, of one target.
     X : array or frame of shape (n, d)
-    y : ndarray of shape (n,)
-    groups : ndarray of shape (n,)
+    y : array-like of shape (n,)
+    groups : array-like of shape (n,)
         A label for each row.
     n_splits : int, default=5
         Folds of groups.
@@ -56,6 +56,7 @@ def errors_by_group(
     >>> bool(found["mse"] > np.mean((model.predict(X) - y) ** 2))
     True
     """
+    y, groups = np.asarray(y), np.asarray(groups)  # by row, whatever index a Series has
     n_rows = len(y)
     total: Any = None
     fitted = 0

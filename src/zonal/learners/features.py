@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import FloatArray
 from .._validation import check_count
 from ..features.default import default_features
+from ..model.encoders import weight_arguments
 
 __all__ = ["asked_width", "fit_features", "is_automatic", "take_sparse"]
 
@@ -60,7 +60,7 @@ def fit_features(
             "as zonal.GegenbauerFeatures()."
         )
     _seed(own, random_state)
-    return own.fit(X, y, **_weight_arguments(own, weight))
+    return own.fit(X, y, **weight_arguments(own, weight))
 
 
 def asked_width(features: Any, budget: int) -> int:
@@ -93,16 +93,3 @@ def _seed(features: Any, random_state: Any) -> None:
         rng = check_random_state(random_state)
         seeds = {name: int(rng.randint(np.iinfo(np.int32).max)) for name in unset}
         features.set_params(**seeds)
-
-
-def _weight_arguments(features: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
-    """Return arguments that take the sample weights to whatever learns from the rows."""
-    if weight is None:
-        return {}
-    if isinstance(features, Pipeline):
-        return {
-            f"{name}__sample_weight": weight
-            for name, step in features.steps
-            if has_fit_parameter(step, "sample_weight")
-        }
-    return {"sample_weight": weight} if has_fit_parameter(features, "sample_weight") else {}

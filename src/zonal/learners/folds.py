@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..features.columns.table.encoding import SplitTable
+from ..model.encoders import is_mixed
 from ..moments.folds import Splits, check_n_folds, make_splits
 from ..rows import Block
 from ..rows.survey import Survey
@@ -64,7 +65,7 @@ def plan_folds(
         The rows as numbers, all of them or a sample.
     raw : Block
         The rows as they were given, of which splitters may want columns by name.
-    encoder : TableEncoder or None
+    encoder : transformer or None
         What made numbers of them.
     classifier : bool
 
@@ -82,4 +83,4 @@ def plan_folds(
     plan = make_splits(cv, X, survey.sample.y, survey.n_rows, classifier, groups)
     if not splits_rows(alpha, cv, groups):
         return plan.n_groups, None, None
-    return 1, plan, None if encoder is None else encoder.split_table(*raw.parts)
+    return 1, plan, encoder.split_table(*raw.parts) if is_mixed(encoder) else None

@@ -18,6 +18,7 @@ from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
 from ..model.cells import Cells, learn_encoder
+from ..model.encoders import sources_of
 from ..model.fitted import Fitted
 from ..model.from_sums import FromSums
 from ..model.importance import column_shares, permutation_shares
@@ -204,7 +205,7 @@ class ModelLearner(Learner):
                 Y,
                 local,
                 self.budget,
-                cells.encoder is not None,
+                cells.mixed,
                 self.metric,
                 int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
                 Deadline(self.time_limit),
@@ -421,7 +422,8 @@ class ModelLearner(Learner):
                 most = len(solution.part.joint.residual) // PLACES_A_PROBE + 1
                 probes = probes[sample_rows(len(probes), most)]
             unknowing = solution.without(probes)
-            return permutation_shares(unknowing.mean, probes, self._cells_.encoder.groups_)
+            groups = sources_of(self._cells_.encoder, self.n_features_in_)
+            return permutation_shares(unknowing.mean, probes, groups)
         width = probes.shape[1]
         names = vars(self).get("feature_names_in_", [f"x{number}" for number in range(width)])
         gradients = solution.gradient(probes, held_out=True)

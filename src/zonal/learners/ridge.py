@@ -65,15 +65,16 @@ class KernelRidge(RegressorMixin, ModelLearner):
         `NeighborKriging`: that local part beside the features, in the columns that the feature
         map itself sees (after the other steps of a pipeline). None: no local part.
         ``features=None``: a constant and the local part alone.
-    encoder : "auto", TableEncoder or None, default="auto"
+    encoder : "auto", transformer or None, default="auto"
         What makes rows of numbers of frames with words, dates or gaps, before everything else.
         ``"auto"``: a `TableEncoder` for such frames if ``features="auto"``, else none. One that is
-        given is used for all frames. None: frames go to the features as they are.
+        given, such as a `TableEncoder` or a `SphereEncoder`, is used for all rows. None: frames go
+        to the features as they are.
     target : "auto" or None, default="auto"
-        The scale on which targets are learnt. None: as they are. ``"auto"``: with an encoder and
-        ``features="auto"``, roots or logarithms of one target that is never negative and skewed,
-        where likelihood and squared error on held-out rows are both clearly in favour (``target_``
-        tells; predictions are back on the scale of y, with Duan's smearing).
+        The scale on which targets are learnt. None: as they are. ``"auto"``: with a `TableEncoder`
+        and ``features="auto"``, roots or logarithms of one target that is never negative and
+        skewed, where likelihood and squared error on held-out rows are both clearly in favour
+        (``target_`` tells; predictions are back on the scale of y, with Duan's smearing).
     budget : int, default=1024
         The number of columns D if ``features="auto"``.
     metric : bool, default=True
@@ -108,8 +109,9 @@ class KernelRidge(RegressorMixin, ModelLearner):
         The fitted local part, of what the features leave.
     calibration_ : Calibration
         What intervals are calibrated by; found when first asked for.
-    encoder_ : TableEncoder
-        The fitted encoder of a table that needed one; the features see its columns.
+    encoder_ : transformer
+        The fitted encoder, of a table that needed one or where one is given; the features see its
+        columns.
     target_ : TargetScale
         The scale of the targets, where it is another than their own; ``coef_``, ``alpha_`` and
         errors are on that scale then.

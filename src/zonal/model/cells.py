@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._typing import Array, FloatArray
-from .._validation import prediction_dtype
+from .._validation import is_sparse, prediction_dtype
 from ..features.columns import TableEncoder
 from ..features.columns.table.cells import columns_of, is_frame, is_plain
 from ..features.columns.table.gaps import column_means, filled
 from ..features.columns.table.identifiers import identifiers
 from ..rows import Block, Source
 from ..rows.block import take
+from .encoders import encode_training, fit_encoder, is_mixed
 from .recipe import MIN_ROWS
 from .target_scale import TargetScale, choose_scale
 
@@ -31,7 +31,7 @@ class Cells:
 
     Attributes
     ----------
-    encoder : TableEncoder or None
+    encoder : transformer or None
         Fitted; None: rows are numbers already, or go to the features as they are.
     means : dict or None
         What fills gaps in frames of numbers that had none in the fit.
@@ -55,6 +55,11 @@ class Cells:
     single: bool = False
     y_dtype: str = "float64"
 
+    @property
+    def mixed(self) -> bool:
+        """Whether the rows are those of a table with words, dates or gaps."""
+        return is_mixed(self.encoder)
+
     def with_targets(self, y: Any, classes: Array | None) -> "Cells":
         """Note what the targets are."""
         dtype = "float32" if classes is not None else np.asarray(y).dtype.name
@@ -62,7 +67,7 @@ class Cells:
 
     def with_scale(self, block: Block, numbers: Any) -> "Cells":
         """Choose the scale of one target by rows of a table, of which there must be enough."""
-        if self.encoder is None or np.ndim(block.y) != 1 or block.n_counting < MIN_ROWS:
+        if not self.mixed or np.ndim(block.y) != 1 or block.n_counting < MIN_ROWS:
             return self
         rows = _Encoded(self.encoder, block.X, numbers)
         return replace(self, scale=choose_scale(rows, block.y, block.weight))
@@ -93,7 +98,7 @@ class Cells:
         if self.encoder is not None:
             if numbers is None:
                 numbers = np.arange(block.start, block.start + len(block))
-            X = self.encoder.transform_training(X, numbers)
+            X = encode_training(self.encoder, X, numbers)
         return Block(X, self.scaled(y), self._weight(y, weight), block.start)
 
     def scaled(self, y: Any) -> Any:
@@ -124,7 +129,7 @@ class Cells:
 
     def refitted(self, block: Block) -> "Cells":
         """Return the same, with what an encoder learns from targets taken from other rows."""
-        if self.encoder is None:
+        if not self.mixed:
             return self
         return replace(self, encoder=self.encoder.refitted(*block.parts))
 
@@ -150,7 +155,7 @@ def learn_encoder(
 
     Parameters
     ----------
-    encoder : TableEncoder, "auto" or None
+    encoder : transformer, "auto" or None
     automatic : bool
         Whether the features are chosen; given ones may want the frame as it is.
     task : {"regression", "classification"}
@@ -162,17 +167,17 @@ def learn_encoder(
         All rows, of which these are a sample.
     """
     X, y, weight = block.parts
-    if encoder is None or not is_frame(X):
+    if encoder is None or is_sparse(X):
         return Cells()
     if isinstance(encoder, str):
         if encoder != "auto":
-            raise ValueError(f"encoder={encoder!r} must be 'auto', None or a zonal.TableEncoder.")
-        if not automatic:
+            raise ValueError(
+                f"encoder={encoder!r} must be 'auto', None or a transformer such as "
+                "zonal.TableEncoder()."
+            )
+        if not is_frame(X) or not automatic:
             return Cells()
         if is_plain(X) and not identifiers(columns_of(X), numbers):
             return Cells(means=column_means(X))
         encoder = TableEncoder()
-    encoder = clone(encoder)
-    if encoder.task == "auto":
-        encoder.set_params(task=task)
-    return Cells(encoder.fit(X, y, weight, row_numbers=numbers, source=source))
+    return Cells(fit_encoder(encoder, X, y, weight, task, numbers, source))

@@ -16,6 +16,8 @@ from .zarr import zarr_array
 
 __all__ = ["DaskTable"]
 
+# Kinds of tables that Dask does not read, in words.
+KINDS = {"npz": "an NPZ file", "feather": "a Feather file", "grid": "a grid"}
 # What a task reads at a time.
 BLOCK_BYTES = "32MiB"
 ZARR_ROWS = 1 << 17
@@ -152,7 +154,7 @@ def _pieces(picked: Columns) -> list[Any]:
         )
     else:
         raise TableError(
-            f"{table.path} is {'an NPZ' if table.kind == 'npz' else 'a Feather'} file, which "
+            f"{table.path} is {KINDS.get(table.kind, table.kind)}, which "
             "cannot be read in pieces: read it without Dask (on the command line, leave out "
             "--engine dask), or save it as Parquet, CSV or Zarr."
         )

@@ -18,7 +18,7 @@ __all__ = ["FrameStream", "frame_of"]
 
 
 class FrameStream:
-    """Blocks (frame, y) of a table whose columns have been surveyed.
+    """Blocks (frame, y), or (frame,) without a target, of a table that has been surveyed.
 
     Rows without a target are left out; gaps elsewhere stay, unless `picked.drop_missing`.
 
@@ -39,6 +39,8 @@ class FrameStream:
         The columns of X and of y.
     n_rows, n_dropped : int
         Rows that were yielded and rows that were left out; known after a pass.
+    kept : ndarray of bool, of shape (n_rows + n_dropped,)
+        Which rows of the table were yielded; known after a pass.
     advance : callable
         Called with the number of rows read, after each batch.
     """
@@ -58,27 +60,33 @@ class FrameStream:
         self.batch_size = batch_size
         self.columns, self.target = picked.inputs, picked.target
         self.n_rows = self.n_dropped = 0
+        self.kept: Array = np.zeros(0, dtype=bool)
         self.advance: Callable[[int], None] = lambda rows: None
 
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        n_read = n_rows = 0
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        masks = []
         for batch in self._picked.table.batches(self._picked.names, self.batch_size):
             frame = frame_of(batch, self.columns, self._numeric, self._whole)
             y, known = self._targets(batch)
             if self._picked.drop_missing:
                 known &= ~frame.isna().to_numpy().any(axis=1)
-            n_read += batch.num_rows
-            n_rows += int(known.sum())
-            yield frame[known], y[known]
+            masks.append(known)
+            rows = frame if known.all() else frame[known]
+            yield (rows, y[known]) if self.target else (rows,)
             self.advance(batch.num_rows)
+        kept = np.concatenate(masks) if masks else self.kept[:0]
+        n_rows = int(kept.sum())
         if not n_rows:
             raise TableError(
                 f"Every row of {self._picked.table.path} lacks a value: there is nothing to learn."
             )
-        self.n_rows, self.n_dropped = n_rows, n_read - n_rows
+        self.n_rows, self.n_dropped, self.kept = n_rows, len(kept) - n_rows, kept
 
     def _targets(self, batch: Any) -> tuple[Array, Array]:
-        """Return the targets of a batch, and which rows have one."""
+        """Return the targets of a batch, and which rows have one; without a target all do."""
+        if not self.target:
+            every = np.ones(batch.num_rows, dtype=bool)
+            return every, every
         name = self.target[0]
         survey, column = self._survey[name], tidy(batch.column(name))
         if self._picked.labels:
@@ -125,6 +133,8 @@ def frame_of(batch: Any, names: list[str], numeric: Any, whole: Any = ()) -> Any
             numbers = cast(column) if name in numeric else None
             column = column if numbers is None else numbers
             column = pa.compute.cast(column, pa.int64()) if name in whole else column
+        elif pa.types.is_decimal(column.type):
+            column = pa.compute.cast(column, pa.float64())
         arrays.append(column)
     return pa.record_batch(arrays, names=names).to_pandas()
 

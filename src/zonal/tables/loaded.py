@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from .._typing import Array
+from ..rows.block import concatenate
 from .columns import Columns
+from .frames import FrameStream
 from .stream import Stream
 
 __all__ = ["LoadedRows", "load_rows"]
@@ -15,11 +18,11 @@ __all__ = ["LoadedRows", "load_rows"]
 
 @dataclass(frozen=True)
 class LoadedRows:
-    """Rows of numbers in memory, which can be walked over like a `Stream`.
+    """Rows in memory, which can be walked over like a `Stream`.
 
     Attributes
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or frame of shape (n, d)
     y : ndarray of shape (n,) or None
     columns : list of str
         The names of the columns of X.
@@ -27,7 +30,7 @@ class LoadedRows:
         Rows that were left out.
     """
 
-    X: Array
+    X: Any
     y: Array | None
     columns: list[str]
     n_dropped: int = 0
@@ -35,28 +38,35 @@ class LoadedRows:
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return len(self.X)
+        return int(_num_samples(self.X))
 
-    def __iter__(self) -> Iterator[tuple[Array, Any]]:
+    @property
+    def kept(self) -> Array:
+        """Which rows there are, for whoever asks a stream: all."""
+        return np.ones(self.n_rows, dtype=bool)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Yield all rows as one block."""
         yield self.X, self.y
 
 
-def load_rows(picked: Columns, *, advance: Callable[[int], None] = lambda rows: None) -> LoadedRows:
+def load_rows(
+    rows: Columns | FrameStream, *, advance: Callable[[int], None] = lambda rows: None
+) -> LoadedRows:
     """Read all rows of a table into memory.
 
     Parameters
     ----------
-    picked : Columns
-        What is read.
+    rows : Columns or FrameStream
+        What is read: columns of numbers as an array, or a stream as a frame.
     advance : callable
         Called with the number of rows read, after each batch.
     """
-    rows = Stream(picked)
-    rows.advance = advance
-    parts = list(rows)
-    X = np.concatenate([part for part, _ in parts])
+    stream = Stream(rows) if isinstance(rows, Columns) else rows
+    stream.advance = advance
+    parts = list(stream)
     y = None
-    if picked.target:
-        y = rows.classes(np.concatenate([part for _, part in parts]))
-    return LoadedRows(X, y, rows.columns, rows.n_dropped)
+    if stream.target:
+        y = np.concatenate([part[1] for part in parts])
+        y = stream.classes(y) if isinstance(stream, Stream) else y
+    return LoadedRows(concatenate([part[0] for part in parts]), y, stream.columns, stream.n_dropped)

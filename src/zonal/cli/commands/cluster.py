@@ -5,14 +5,16 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from sklearn.pipeline import make_pipeline
 
+from ...features import GegenbauerFeatures
 from ...learners import KernelKMeans
 from ...persistence import save
 from ...tables import open_table
 from .. import options as opt
-from ..columns import encoder, loaded
+from ..columns import encodable
 from ..console import Screen
-from ..models import feature_map, model_of
+from ..models import feature_map, kinds_of, remember_table
 from ..outputs import outputs
 from ..writing import check_table_name, write_columns
 
@@ -60,27 +62,29 @@ def cluster(
         check_table_name(out)
     with outputs(out, model, force=force) as (out_path, model_path):
         table = open_table(data)
-        with screen.stage("Reading rows", table.n_rows) as advance:
-            rows = loaded(table, advance, inputs=inputs, ignore=ignore, drop_missing=drop_missing)
-        learner = KernelKMeans(chosen, clusters, budget=budget, random_state=seed)
-        scaling = encoder(rows.columns, lat, lon, automatic=features == "auto")
-        fitted = model_of(scaling, learner, rows.columns, None)
+        rows, encoder = encodable(
+            table, screen, lat=lat, lon=lon, inputs=inputs, ignore=ignore, drop_missing=drop_missing
+        )
+        own = GegenbauerFeatures(n_components=budget) if features == "auto" else chosen
+        learner = KernelKMeans(make_pipeline(encoder, own), clusters, random_state=seed)
         with screen.stage("Clustering"):
-            fitted.fit(rows.X)
+            learner.fit(rows.X)
+        remember_table(learner, rows.columns, None)
         if out is not None:
             with screen.stage("Writing", table.n_rows) as advance:
                 write_columns(
                     out_path,
                     table,
-                    rows.columns,
+                    {name: name for name in rows.columns},
                     keep or [],
-                    lambda X: {"cluster": fitted.predict(X)},
+                    lambda X: {"cluster": learner.predict(X)},
                     advance,
+                    kinds=kinds_of(learner),
                     drop_missing=drop_missing,
                 )
         if model is not None:
             with screen.stage("Saving"):
-                save(fitted, model_path)
+                save(learner, model_path)
     sizes = np.bincount(learner.labels_, minlength=clusters)
     screen.table(
         f"{clusters} clusters of {len(rows.X):,} rows",

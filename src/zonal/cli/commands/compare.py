@@ -13,10 +13,11 @@ from ...evaluation import relative_error
 from ...evaluation.approximation import SAMPLE_ROWS
 from ...learners import ExactKernelRidge, KernelRidge
 from ...rows import sample_rows
+from ...rows.block import take
 from ...tables import open_table
 from .. import options as opt
 from ..bandwidths import telling_bandwidth
-from ..columns import encoder, loaded
+from ..columns import encodable
 from ..console import Screen
 from ..errors import CommandError
 from ..models import MAPS, kernel_named
@@ -32,6 +33,8 @@ LABELS = {
     "mse": "test mean squared error",
     "seconds": "seconds",
 }
+# The same in the heads of columns, so that a table fits on a screen of 80 columns.
+HEADS = {"approximation": "matrix error", "mse": "test MSE", "seconds": "seconds"}
 
 
 def compare(
@@ -96,17 +99,18 @@ def compare(
     widths = sorted(set(budget or [64, 256, 1024]))
     with outputs(plot, report, force=force) as (plot_path, report_path):
         table = open_table(data)
-        with screen.stage("Reading rows", table.n_rows) as advance:
-            found = loaded(
-                table,
-                advance,
-                inputs=inputs,
-                ignore=ignore,
-                target=target,
-                drop_missing=drop_missing,
-            )
+        found, encoder = encodable(
+            table,
+            screen,
+            lat=lat,
+            lon=lon,
+            inputs=inputs,
+            ignore=ignore,
+            target=target,
+            drop_missing=drop_missing,
+        )
         chosen = sample_rows(len(found.X), rows)
-        X = encoder(found.columns, lat, lon).fit_transform(found.X[chosen])
+        X = encoder.fit_transform(take(found.X, chosen))  # without y, which test rows share
         y = None if found.y is None else found.y[chosen]
         if bandwidth == "auto":
             with screen.stage("Choosing a bandwidth"):
@@ -133,9 +137,12 @@ def compare(
             )
             page.figures("Error and time against the budget", drawings)
             page.table("Results", *_table(results, y is not None))
+            page.notes("Notes", _notes(results))
             page.notes("Warnings", screen.warnings)
             page.write(report_path)
     screen.table(f"{resolved!r}, {len(X):,} rows", *_table(results, y is not None))
+    for line in _notes(results):
+        screen.note(line)
     for what, path in (("Plot", plot), ("Report", report)):
         if path is not None:
             screen.note(f"{what}: {path}")
@@ -176,18 +183,29 @@ def _exact(kernel: Any, X: Array, y: Array, seed: int) -> dict[str, Any]:
     model.fit(X[train], y[train])
     seconds = time.perf_counter() - start
     error = float(np.mean((model.predict(X[test]) - y[test]) ** 2))
-    row = {"map": "exact", "features": len(train), "approximation": 0.0, "mse": error}
+    row = {"map": figures.EXACT, "features": len(train), "approximation": 0.0, "mse": error}
     note = "" if model.report_.converged else "did not converge"
     return row | {"seconds": seconds, "note": note}
 
 
 def _table(results: list[dict[str, Any]], with_target: bool) -> tuple[list[str], list[list[Any]]]:
+    """Return what was measured; `_notes` tells of the others."""
     keys = _keys(with_target)
     rows = [
-        [row["map"], row["features"], *(row.get(key) for key in keys), row.get("note", "")]
+        [row["map"], row["features"], *(row[key] for key in keys)]
         for row in results
+        if "seconds" in row
     ]
-    return ["map", "features", *(LABELS[key] for key in keys), "note"], rows
+    return ["map", "features", *(HEADS[key] for key in keys)], rows
+
+
+def _notes(results: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each map and reason, however many budgets it holds for."""
+    widths: dict[tuple[str, str], list[str]] = {}
+    for row in results:
+        if row.get("note"):
+            widths.setdefault((row["map"], row["note"]), []).append(f"{row['features']:,}")
+    return [f"{name} ({', '.join(found)}): {note}." for (name, note), found in widths.items()]
 
 
 def _series(results: list[dict[str, Any]], key: str) -> dict[str, list[tuple[int, float]]]:

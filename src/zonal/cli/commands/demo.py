@@ -19,10 +19,9 @@ from ...tables import LoadedRows
 from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
-from ..models import model_of
 from ..outputs import outputs
 from ..report.fit_page import draw_fit, show_fit
-from ..training import LocalTrainingRows, fit_and_test
+from ..training import LocalTrainingRows, judge_model, train
 
 __all__ = ["demo"]
 
@@ -60,7 +59,8 @@ def demo(
         model = _model("auto", budget, seed)
         split = Split(TEST_FRACTION, seed)
         training = LocalTrainingRows(rows, split)
-        result, sample = fit_and_test(model, training, screen, (0, 1))
+        trained = train(model, training, screen, target="elevation, km")
+        result, sample = judge_model(model, training, trained, screen, where=(0, 1))
         test = split.is_test(0, len(rows.X))
         result = {"data": "elevation", **result}
         table = [("zonal, chosen automatically", result["test"]["mse"], screen.seconds["Fitting"])]
@@ -91,8 +91,7 @@ def _elevation(every: int) -> LoadedRows:
 
 
 def _model(features: Any, budget: int, seed: int) -> Any:
-    learner = KernelRidge(features, budget=budget, random_state=seed)
-    return model_of(SphereEncoder(0, 1), learner, ["lat", "lon"], "elevation, km")
+    return KernelRidge(features, encoder=SphereEncoder(0, 1), budget=budget, random_state=seed)
 
 
 def _others(budget: int, seed: int) -> list[tuple[str, Any]]:

@@ -1,5 +1,7 @@
 """``zonal fit``: a model and a report from a table."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -8,18 +10,19 @@ import typer
 from ...evaluation import Split
 from ...learners import KernelRidge, KernelRidgeClassifier
 from ...persistence import save
+from ...tables import Columns
 from ...tables.frames import FrameStream
 from .. import options as opt
-from ..columns import encoder, picked, table_encoder
+from ..columns import encoder, picked
 from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_numbers_only, open_rows
 from ..looking import Kinds, look_at
-from ..models import LocalPart, feature_map, model_of, number_or
-from ..outputs import outputs
+from ..models import LocalPart, feature_map, number_or
+from ..outputs import check_outputs, outputs
 from ..processes import Engine, check_engine, check_numbers, rows_of
 from ..report.fit_page import draw_fit, show_fit
-from ..training import fit_and_test
+from ..training import judge_model, train
 from ..validation import parse_cv, validation_of
 
 __all__ = ["fit"]
@@ -151,63 +154,77 @@ def fit(
         raise CommandError("--balanced is for classes: add --classify.")
     if engine is Engine.DASK and (categorical or numeric):
         raise CommandError("--categorical and --numeric are for --engine local.")
-    with outputs(out, report, force=force) as (model_path, report_path):
-        table, place = open_rows(data, target, inputs, lat, lon, crs)
-        columns = picked(
-            table,
-            inputs=place.inputs,
-            ignore=[*(ignore or []), *([group] if group else [])],
-            target=target,
-            labels=classify,
-            drop_missing=drop_missing,
-            lat=place.lat,
-            lon=place.lon,
-            crs=place.crs,
-        )
-        kinds = Kinds(tuple(categorical or ()), tuple(numeric or ()))
-        survey = None
-        if engine is Engine.LOCAL:
-            survey = look_at(columns, kinds, screen, encodes=place.crs is None)
-        else:
-            check_numbers(columns)
-        learner = (KernelRidgeClassifier if classify else KernelRidge)(
-            chosen,
-            regularisation,
-            local=None if local is LocalPart.NONE else "auto",
-            budget=budget,
-            time_limit=time_limit,
-            random_state=seed,
-        )
-        if balanced:
-            learner.set_params(class_weight="balanced")
-        if survey is None:
-            scaling = encoder(
-                columns.inputs, place.lat, place.lon, automatic=features == "auto", crs=place.crs
-            )
-        else:
-            scaling = None
+    check_outputs(out, report, force=force)
+    table, place = open_rows(data, target, inputs, lat, lon, crs)
+    columns = picked(
+        table,
+        inputs=place.inputs,
+        ignore=[*(ignore or []), *([group] if group else [])],
+        target=target,
+        labels=classify,
+        drop_missing=drop_missing,
+        lat=place.lat,
+        lon=place.lon,
+        crs=place.crs,
+    )
+    validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
+    kinds, mixed = Kinds(tuple(categorical or ()), tuple(numeric or ())), None
+    given: Columns | FrameStream = columns
+    if engine is Engine.LOCAL:
+        look = look_at(columns, kinds, screen, encodes=place.crs is None)
+        given = FrameStream(columns, look.survey, kinds.categorical)
+        if look.mixed:
             check_numbers_only(place)
-            learner.set_params(encoder=table_encoder(kinds, place.lat, place.lon))
-        model = model_of(scaling, learner, columns.inputs, target)
-        model.table_.update(place.notes())
-        where = None if place.crs else place.columns(columns.inputs)
-        validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
-        if engine is Engine.DASK:
-            validation = validation.without_rows()
-        learner.set_params(cv=validation.folds(learner.cv))
-        split = Split(test_fraction, seed)
-        given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
-        with rows_of(given, split, engine, scheduler, workers, screen) as rows:
-            result, sample = fit_and_test(model, rows, screen, where, validation)
-        result = {"data": str(data), **result}
-        if report is not None:
-            with screen.stage("Drawing"):
-                draw_fit(model, result, sample, screen).write(report_path)
-        if out is not None:
-            with screen.stage("Saving"):
-                save(model, model_path)
+            mixed = kinds
+    else:
+        check_numbers(columns)
+        validation = validation.without_rows()
+    learner = (KernelRidgeClassifier if classify else KernelRidge)(
+        chosen,
+        regularisation,
+        local=None if local is LocalPart.NONE else "auto",
+        encoder=encoder(
+            columns.inputs,
+            place.lat,
+            place.lon,
+            mixed=mixed,
+            automatic=features == "auto",
+            crs=place.crs,
+        ),
+        budget=budget,
+        time_limit=time_limit,
+        random_state=seed,
+    )
+    if balanced:
+        learner.set_params(class_weight="balanced")
+    where = None if place.crs else place.columns(columns.inputs)
+    split = Split(test_fraction, seed)
+    with rows_of(given, split, scheduler, workers, screen) as rows:
+        # The model is in its place before it is judged: whatever happens then, it is not lost.
+        with outputs(out, force=force) as (model_path,):
+            trained = train(learner, rows, screen, validation, target=target, notes=place.notes())
+            if out is not None:
+                with screen.stage("Saving"):
+                    save(learner, model_path)
+        with _telling(out, screen), outputs(report, force=force) as (report_path,):
+            result, sample = judge_model(learner, rows, trained, screen, validation, where=where)
+            result = {"data": str(data), **result}
+            if report is not None:
+                with screen.stage("Drawing"):
+                    draw_fit(learner, result, sample, screen).write(report_path)
     show_fit(screen, result)
     for what, path in (("Model", out), ("Report", report)):
         if path is not None:
             screen.note(f"{what}: {path}")
     screen.finish({**result, "model": out, "report": report})
+
+
+@contextmanager
+def _telling(model: Path | None, screen: Screen) -> Iterator[None]:
+    """Say that a model is saved, if judging it fails or is interrupted."""
+    try:
+        yield
+    except BaseException:
+        if model is not None:
+            screen.note(f"Model: {model}. It is whole, but was not judged to the end.")
+        raise

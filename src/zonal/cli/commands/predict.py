@@ -13,7 +13,7 @@ from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_map_name, predict_map
-from ..models import columns_of, encoding, load_grid_model, load_model
+from ..models import found_inputs, kinds_of, load_grid_model, load_model
 from ..outputs import outputs
 from ..writing import check_table_name, write_columns
 
@@ -113,7 +113,13 @@ def predict(
     - `zonal predict sst.zonal --grid 0.25 --time 2020-06-15 --out map.nc`
     """
     screen = Screen(as_json)
-    if grid is not None or (data is not None and is_grid_file(data)):
+    is_map = grid is not None or (data is not None and is_grid_file(data))
+    _check_kind(
+        is_map,
+        {"--proba": proba, "--keep": keep, "--drop-missing": drop_missing},
+        {"--bounds": bounds, "--time": time},
+    )
+    if is_map:
         check_map_name(out)
         with outputs(out, force=force) as (path,):
             fitted = load_grid_model(model)
@@ -130,50 +136,56 @@ def predict(
     check_table_name(out)
     with outputs(out, force=force) as (path,):
         fitted = load_model(model)
-        if std and not is_regressor(fitted):
-            name = type(fitted[-1]).__name__
-            raise CommandError(f"--std needs a regression model; this one is a {name}.")
-        if proba and not is_classifier(fitted):
-            name = type(fitted[-1]).__name__
-            raise CommandError(f"--proba needs a model of classes; this one is a {name}.")
-        if interval is not None:
-            _check_interval(interval, fitted)
-        learner = fitted[-1]
-        encoder = getattr(learner, "encoder_", None)
+        _check_asked(fitted, std=std, proba=proba, interval=interval)
 
         def columns(X: Any) -> dict[str, Array]:
-            if proba:
-                names = (f"probability_{label}" for label in learner.classes_)
-                chances = dict(zip(names, fitted.predict_proba(X).T, strict=True))
-                return {"prediction": fitted.predict(X), **chances}
             found = fitted.predict(X, return_std=True) if std else (fitted.predict(X),)
             made = dict(zip(("prediction", "std"), found, strict=False))
+            if proba:
+                names = (f"probability_{label}" for label in fitted.classes_)
+                made |= dict(zip(names, fitted.predict_proba(X).T, strict=True))
             if interval is not None:
-                encode = encoding(fitted)
-                bounds = learner.predict_interval(X if encode is None else encode(X), interval)
-                made |= dict(zip(("lower", "upper"), bounds, strict=True))
+                ends = fitted.predict_interval(X, interval)
+                made |= dict(zip(("lower", "upper"), ends, strict=True))
             return made
 
         table = open_table(data)
+        inputs = found_inputs(fitted, table, screen)
         with screen.stage("Predicting", table.n_rows) as advance:
             n_rows = write_columns(
                 path,
                 table,
-                columns_of(fitted),
+                inputs,
                 keep or [],
                 columns,
                 advance,
-                kinds=None if encoder is None else encoder.kinds_,
+                kinds=kinds_of(fitted),
+                named=hasattr(fitted, "feature_names_in_"),
                 drop_missing=drop_missing,
             )
     screen.note(f"{n_rows:,} predictions: {out}")
     screen.finish({"model": str(model), "data": str(data), "rows": n_rows, "out": str(out)})
 
 
-def _check_interval(share: float, model: Any) -> None:
-    """Raise an error if a model has no intervals, or the share is none."""
-    if not 0 < share < 1:
-        raise CommandError(f"--interval {share:g} must be between 0 and 1, such as 0.9.")
-    if not hasattr(model[-1], "predict_interval"):
-        name = type(model[-1]).__name__
+def _check_kind(is_map: bool, of_tables: dict[str, Any], of_maps: dict[str, Any]) -> None:
+    """Raise an error for options that mean nothing for a map, or for a table."""
+    asked = [name for name, value in (of_tables if is_map else of_maps).items() if value]
+    if asked and is_map:
+        raise CommandError(f"{asked[0]} is for tables: leave it out to predict a map.")
+    if asked:
+        raise CommandError(f"{asked[0]} is for maps: give --grid STEP, or leave it out.")
+
+
+def _check_asked(model: Any, *, std: bool, proba: bool, interval: float | None) -> None:
+    """Raise an error for what a model does not know."""
+    name = type(model).__name__
+    if std and not is_regressor(model):
+        raise CommandError(f"--std needs a regression model; this one is a {name}.")
+    if proba and not is_classifier(model):
+        raise CommandError(f"--proba needs a model of classes; this one is a {name}.")
+    if interval is None:
+        return
+    if not 0 < interval < 1:
+        raise CommandError(f"--interval {interval:g} must be between 0 and 1, such as 0.9.")
+    if not hasattr(model, "predict_interval"):
         raise CommandError(f"--interval needs a regression model; this one is a {name}.")

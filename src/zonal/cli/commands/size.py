@@ -8,7 +8,7 @@ import typer
 from ...tables import open_table
 from ...theory import recommend
 from .. import options as opt
-from ..columns import encoder, loaded
+from ..columns import encodable
 from ..console import Screen
 from ..models import kernel_named
 
@@ -48,9 +48,10 @@ def size(
     screen = Screen(as_json)
     wanted = kernel_named(kernel, bandwidth)
     table = open_table(data)
-    with screen.stage("Reading rows", table.n_rows) as advance:
-        rows = loaded(table, advance, inputs=inputs, ignore=ignore, drop_missing=drop_missing)
-    X = encoder(rows.columns, lat, lon).fit_transform(rows.X)
+    rows, encoder = encodable(
+        table, screen, lat=lat, lon=lon, inputs=inputs, ignore=ignore, drop_missing=drop_missing
+    )
+    X = encoder.fit_transform(rows.X)
     ridge = len(X) / 1000 if lam is None else lam
     with screen.stage("Measuring"):
         found = recommend(wanted, X, lam=ridge, eps=eps, delta=delta, random_state=seed)

@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,21 +34,56 @@ __all__ = [
 # Small, so that the text can still be read on a telephone.
 SIZE = (4.4, 3.3)
 MARKERS = "osD^v<>PX"
-BLUE, ORANGE, GREY = "#1f6fb2", "#d1661b", "#666666"
+# Colours that can be told from a white page and from a dark one.
+BLUE, ORANGE, GREY = "#2f81c7", "#d97324", "#7d8894"
+# Those of words and axes, and of the grid behind them, by day and by night.
+INK, GRID = ("#1c2430", "#dfe5ec"), ("#e4e4e4", "#39424e")
+# The line of what all maps stand for.
+EXACT = "exact"
 # Points beyond which more of them only make a larger file.
 MAX_POINTS = 4000
+# Names of classes that can be read side by side.
+MOST_NAMES = 45
 # A table is drawn as an image where at least this share of its grid is filled, else as points.
 FILLED = 0.9
 
 
 def as_image(figure: "Figure") -> str:
-    """Return a figure as the source of an HTML image, in vectors."""
+    """Return a figure as the source of an HTML image, in vectors, which follows the page at night.
+
+    It has no background of its own, and a style that brightens words, axes and the grid.
+    """
     import matplotlib
 
-    buffer = io.BytesIO()
+    _ink(figure)
+    buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "path"}):
-        figure.savefig(buffer, format="svg", dpi=200)
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+        figure.savefig(buffer, format="svg", dpi=200, transparent=True)
+    rules = "".join(
+        f'[style*="{kind}: {day}"] {{ {kind}: {night} !important; }} '
+        for day, night in (INK, GRID)
+        for kind in ("fill", "stroke")
+    )
+    style = f"<style>@media (prefers-color-scheme: dark) {{ {rules}}}</style></svg>"
+    drawing = buffer.getvalue().replace("</svg>", style)
+    return "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
+
+
+def _ink(figure: "Figure") -> None:
+    """Give all words and axes that have no colour of their own the one that follows the page."""
+    from matplotlib import rcParams
+    from matplotlib.axis import Tick
+    from matplotlib.spines import Spine
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        if text.get_color() == rcParams["text.color"]:
+            text.set_color(INK[0])
+    for spine in figure.findobj(Spine):
+        spine.set_edgecolor(INK[0])
+    for tick in figure.findobj(Tick):
+        for line in (tick.tick1line, tick.tick2line):
+            line.set_color(INK[0])
 
 
 def _axes(xlabel: str, ylabel: str) -> "tuple[Figure, Any]":
@@ -58,7 +94,7 @@ def _axes(xlabel: str, ylabel: str) -> "tuple[Figure, Any]":
         figure = Figure(figsize=SIZE, layout="constrained")
         axes = figure.add_subplot()
     axes.spines["right"].set_visible(False)
-    axes.grid(color="#e4e4e4", linewidth=0.6)
+    axes.grid(color=GRID[0], linewidth=0.6)
     axes.set_axisbelow(True)
     axes.set(xlabel=_words(xlabel), ylabel=_words(ylabel))
     return figure, axes
@@ -99,11 +135,26 @@ def residuals(truth: Array, prediction: Array, name: str) -> "Figure":
 
 
 def spread(truth: Array, prediction: Array) -> "Figure":
-    """Draw the histogram of the residuals."""
-    figure, axes = _axes("true - predicted", "test rows")
+    """Draw the histogram of the residuals; few that are far away are counted at its ends."""
+    figure, axes = _axes("true - predicted", "rows")
     errors = truth - prediction
-    low, high = np.quantile(errors, [0.005, 0.995])
-    axes.hist(errors, bins=40, range=(low, high) if low < high else None, color=BLUE)
+    low = np.quantile(errors, 0.005, method="lower")  # the smallest of up to 200
+    high = np.quantile(errors, 0.995, method="higher")
+    if low == high:
+        axes.hist(errors, bins=40, color=BLUE)
+        return figure
+    _, edges, _ = axes.hist(errors, bins=40, range=(low, high), color=BLUE)
+    width = edges[1] - edges[0]
+    for far, place, furthest in (
+        (errors < low, low - width, errors.min()),
+        (errors > high, high, errors.max()),
+    ):
+        count = np.count_nonzero(far)
+        if count:
+            label = f"{count:,} beyond, up to {furthest:.3g}"
+            axes.bar(place, count, width, align="edge", color=ORANGE, label=label)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize=8)
     return figure
 
 
@@ -144,11 +195,17 @@ def budgets(series: dict[str, list[tuple[int, float]]], label: str) -> "Figure":
 
 
 def _draw_series(axes: Any, series: dict[str, list[tuple[int, float]]], label: str) -> None:
-    for marker, (name, points) in zip(MARKERS, series.items(), strict=False):
+    """Draw a line for each map, and a dashed one across for the exact solution."""
+    # Nine markers and ten colours come together again after ninety lines.
+    for marker, (name, points) in zip(cycle(MARKERS), series.items()):  # no end
         x, y = zip(*points, strict=True)
-        axes.loglog(x, y, marker + "-", markersize=4, linewidth=1.2, label=name)
+        if name == EXACT:
+            axes.axhline(y[0], color=GREY, linestyle="--", linewidth=1.2, label=name)
+        else:
+            axes.loglog(x, y, marker + "-", markersize=4, linewidth=1.2, label=name)
     axes.set(xlabel="features", ylabel=label)
-    _plain_ticks(axes, sorted({width for points in series.values() for width, _ in points}))
+    maps = (points for name, points in series.items() if name != EXACT)
+    _plain_ticks(axes, sorted({width for points in maps for width, _ in points}))
 
 
 def _plain_ticks(axes: Any, widths: Sequence[int]) -> None:
@@ -162,15 +219,21 @@ def confusion(matrix: Array, classes: Sequence[str]) -> "Figure":
     axes.grid(visible=False)
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    # Names, of every few classes where there are many; never their numbers.
+    places = range(0, len(classes), -(-len(classes) // MOST_NAMES))
+    names = [_words(_cut(classes[place], 9)) for place in places]
+    size = 9 if len(classes) <= 12 else 6
+    axes.set_xticks(places, names, size=size, rotation=90 if len(classes) > 5 else 0)
+    axes.set_yticks(places, names, size=size)
     if len(classes) <= 12:
-        places = range(len(classes))
-        names = [_words(name if len(name) <= 9 else f"{name[:8]}…") for name in classes]
-        axes.set_xticks(places, names, rotation=45 if len(classes) > 5 else 0)
-        axes.set_yticks(places, names)
         for (row, column), count in np.ndenumerate(matrix):
-            colour = "white" if shares[row, column] > 0.5 else "black"
+            colour = "#ffffff" if shares[row, column] > 0.5 else "#101418"
             axes.text(column, row, f"{count:,}", ha="center", va="center", color=colour, size=8)
     return figure
+
+
+def _cut(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def calibration(confidence: Array, correct: Array) -> "Figure":
@@ -197,16 +260,26 @@ def quantile_curve(levels: Array, shares: Array) -> "Figure":
     return figure
 
 
-def dependence(values: Array, means: Array, name: str, label: str) -> "Figure":
-    """Draw mean predictions against the values of a column: a curve, or bars for words."""
+def dependence(
+    values: Array, means: Array, name: str, label: str, seen: Array | None = None
+) -> "Figure":
+    """Draw mean predictions against the values of a column: a curve, or points for words.
+
+    Small lines at the bottom tell where values were `seen`.
+    """
     if values.dtype.kind == "f":
         figure, axes = _axes(name, label)
         axes.plot(values, means, color=BLUE)
+        if seen is not None:
+            low = np.zeros(len(seen))
+            place = axes.get_xaxis_transform()
+            axes.vlines(seen, low, low + 0.03, color=GREY, linewidth=0.5, transform=place)
         return figure
     figure, axes = _axes(label, "")
     order = np.argsort(means)
     axes.plot(means[order], np.arange(len(means)), "o", color=BLUE)
-    axes.set_yticks(np.arange(len(means)), [_words(str(value)[:24]) for value in values[order]])
+    names = [_words(_cut(str(value), 24)) for value in values[order]]
+    axes.set_yticks(np.arange(len(means)), names)
     return figure
 
 

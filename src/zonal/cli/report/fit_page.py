@@ -10,9 +10,8 @@ from sklearn.metrics import confusion_matrix
 from ..._typing import Array
 from ...evaluation import approximation_curve
 from ...evaluation.judge import FIGURE_ROWS
-from ..chosen import choices, tried
+from ..chosen import choices, length_scales, tried
 from ..console import Screen
-from ..models import encoding
 from ..training import FitSample
 from . import figures
 from .dependence import draw_dependence
@@ -34,6 +33,8 @@ NAMES = {
 
 
 COLUMNS = ("column", "kind", "encoding", "note")
+# Length scales that are shown without being asked for.
+MOST_SCALES = 12
 # Columns whose treatment fits on a screen.
 MOST_COLUMNS = 40
 
@@ -75,9 +76,9 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
     screen.table("Seconds", ("", ""), screen.seconds.items())
 
 
-def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Screen) -> Report:
+def draw_fit(learner: Any, result: dict[str, Any], sample: FitSample, screen: Screen) -> Report:
     """Return the report of a fit: quality, figures, what was selected, timings."""
-    learner, target = model[-1], result["target"]
+    target = result["target"]
     page = Report(
         f"{target}: {Path(result['data']).name}",
         f"{type(learner).__name__} on {', '.join(result['inputs'][:12])}"
@@ -86,9 +87,12 @@ def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Scre
     )
     part = "test" if result["rows_test"] else "train"
     first = [key for key in ("r2", "accuracy", "rmse", "mae", "log_loss") if key in result[part]]
+    size = ("features", learner.n_columns_)
+    if not learner.n_columns_:
+        size = ("neighbours", learner.local_.n_neighbors_)
     page.tiles(
         [(f"{NAMES[key]}, {part}", result[part][key]) for key in first]
-        + [("features", learner.n_columns_), ("seconds to fit", screen.seconds["Fitting"])]
+        + [size, ("seconds to fit", screen.seconds["Fitting"])]
     )
     page.table(
         "Quality",
@@ -101,8 +105,8 @@ def draw_fit(model: Any, result: dict[str, Any], sample: FitSample, screen: Scre
         _draw_map(page, learner, sample.findings.mapped, target)
     if "intervals" in result:
         draw_intervals(page, result["intervals"], sample.findings, target, part)
-    draw_dependence(page, model, sample.rows, target)
-    _draw_choice(page, model, result, sample.rows)
+    draw_dependence(page, learner, sample.rows, target, result.get("importances", {}))
+    _draw_choice(page, learner, result, sample.rows)
     page.table("Seconds", ("stage", "seconds"), screen.seconds.items())
     page.notes("Warnings", screen.warnings)
     return page
@@ -185,11 +189,19 @@ def _draw_map(page: Report, learner: Any, mapped: dict[str, Array], target: str)
     page.figures("Map", drawings, f"{len(truth):,} rows, those of training included.")
 
 
-def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Any) -> None:
-    learner = model[-1]
+def _draw_choice(page: Report, learner: Any, result: dict[str, Any], rows: Any) -> None:
     if result["columns"]:
         page.table("Columns", COLUMNS, _column_rows(result), "What was done with each.")
     page.table("Selected, and why", ("what", "value", "why"), choices(learner))
+    scales = length_scales(learner)
+    if scales:
+        page.table(
+            f"Length scales of the local part ({len(scales)})",
+            ("column", "length scale"),
+            scales,
+            "Of columns on a common scale: along a short one the prediction changes fast.",
+            folded=len(scales) > MOST_SCALES,
+        )
     drawings = []
     path = learner.cv_results_
     if path:
@@ -200,8 +212,7 @@ def _draw_choice(page: Report, model: Any, result: dict[str, Any], rows: Any) ->
                 figures.cv_curve(path["alpha"], *errors, learner.alpha_),
             )
         )
-    encode = encoding(model)
-    encoded = rows if encode is None else encode(rows)
+    encoded = learner.encoder_.transform(rows)
     curve = approximation_curve(learner.features_, encoded, learner.n_columns_)
     if curve:
         result["approximation"] = [{"features": w, "error": e} for w, e in curve]

@@ -178,6 +178,14 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         names = np.asarray(_check_feature_names_in(self, input_features), dtype=object)
         return np.array(["sphere_x", "sphere_y", "sphere_z", *names[self.rest_]], dtype=object)
 
+    @property
+    def groups_(self) -> list[str]:
+        """The column of the table that each column of the output comes from; a place is one."""
+        check_is_fitted(self, "scale_")
+        names = np.asarray(_check_feature_names_in(self, None), dtype=object)
+        place = " and ".join(map(str, names[self.columns_]))
+        return [place] * 3 + [str(name) for name in names[self.rest_]]
+
     def _valid(self, X: Any, reset: bool) -> Array:
         # Afterwards the number of columns is that of fit, and the error says so.
         least = 2 if reset else 1
