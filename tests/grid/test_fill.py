@@ -113,7 +113,7 @@ def test_a_model_without_a_local_part_reads_chunk_by_chunk(holes, quick, monkeyp
 
 
 def test_rows_that_are_too_many_to_hold_are_named(holes, monkeypatch):
-    for module in ("zonal.grid.filling", "zonal.learners.local_learner"):
+    for module in ("zonal.grid.filling", "zonal.learners.model_learner"):
         monkeypatch.setattr(f"{module}.KEPT_BYTES", 100)
     automatic = zonal.KernelRidge(budget=64, random_state=0)
     with pytest.warns(UserWarning, match="features alone.*NeighborKriging"):

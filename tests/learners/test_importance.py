@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
-from zonal.learners.importance import column_shares, permutation_shares
 
 import zonal
 from zonal.kriging.process import LocalProcess
+from zonal.model.importance import column_shares, permutation_shares
 
 
 def test_a_linear_function_in_closed_form():

@@ -212,7 +212,7 @@ def test_the_noise_in_a_gap_is_told_by_rows_around_it(monkeypatch):
         seen.append(fields[2][0].values[:, 0])
         return local_variance(fields, *rest)
 
-    monkeypatch.setattr("zonal.learners.local_calibration.local_variance", remember)
+    monkeypatch.setattr("zonal.model.local_calibration.local_variance", remember)
     local = zonal.NeighborKriging(zonal.Matern(0.5, 5.0), noise=0.5)
     for y_known in (target, other):
         model = zonal.KernelRidge(None, cv=folds, local=local).fit(rows, y_known)

@@ -198,7 +198,8 @@ def test_blocks_as_cv_choose_for_gaps():
 def test_rows_beyond_memory_are_not_kept(monkeypatch):
     rows, y = rough(700)
     monkeypatch.setattr(kept, "KEPT_BYTES", 100)
-    monkeypatch.setattr("zonal.learners.local_learner.KEPT_BYTES", 100)
+    monkeypatch.setattr("zonal.learners.model_learner.KEPT_BYTES", 100)
+    monkeypatch.setattr("zonal.selection.choose.KEPT_BYTES", 100)
     fitted = zonal.KernelRidge(budget=32, random_state=0).fit(rows, y)
     assert fitted.local_ is None
     assert "not tried" in fitted.selection_["local"].iloc[0]
@@ -272,7 +273,7 @@ def test_choice_of_a_local_part_in_a_learned_metric():
     X, y = rows.make(), rows.target()
     model = zonal.KernelRidge(budget=34, random_state=78, target=None)
     whole = clone(model).fit(X, y)
-    assert "metric" in whole._columns_.named_steps
+    assert "metric" in whole.recipe_.columns.named_steps
     assert whole.local_ is not None
     np.testing.assert_allclose(
         (clone(model).fit(X, 2 * y - 3).predict(X) + 3) / 2, whole.predict(X), rtol=0, atol=1e-6

@@ -199,7 +199,7 @@ def test_a_time_limit_ends_the_search():
 
 def test_many_rows_are_judged_by_some(monkeypatch):
     whole = zonal.NeighborKriging(KERNEL, 10, noise=0.1).fit(X, y)
-    monkeypatch.setattr("zonal.learners.local_solution.JUDGED_ROWS", 75)
+    monkeypatch.setattr("zonal.model.local_solution.JUDGED_ROWS", 75)
     half = zonal.NeighborKriging(KERNEL, 10, noise=0.1).fit(X, y)
     # Terms of a Gaussian log density have a variance near 1/2 about their mean.
     assert abs(whole.log_evidence_ - half.log_evidence_) < 4 * 150 * np.sqrt(0.5 / 75)

@@ -147,7 +147,8 @@ def test_features_of_blocks_stay_apart(features, monkeypatch):
     model = zonal.KernelRidge(features, 1.0).fit(X, y)
     expected = model.features_.transform(X)
     monkeypatch.setattr(blocks, "BLOCK_SIZE", 1)
-    np.testing.assert_allclose(model._space.map(X, lambda Z: Z), expected, rtol=1e-12, atol=1e-14)
+    space = feature_space.FeatureSpace(model.features_, model.n_columns_)
+    np.testing.assert_allclose(space.map(X, lambda Z: Z), expected, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-10, 5e-8, 1e-6, 1e-4, 1.0])

@@ -143,7 +143,7 @@ def test_a_table_is_stretched_where_its_target_is_steep(tmp_path):
     steep = np.tanh(8 * (X["hour"] - 8)) * np.where(X["day"] == "work", 1.0, 0.2)
     y = (steep + 0.02 * rng.standard_normal(700)).to_numpy()
     model = zonal.KernelRidge(budget=32, random_state=0).fit(X[:500], y[:500])
-    assert "stretch" in dict(model._columns_.steps)
+    assert "stretch" in dict(model.recipe_.columns.steps)
     assert model.score(X[500:], y[500:]) > 0.97
     assert sum(model.importances_.values()) == pytest.approx(1)
     zonal.save(model, tmp_path / "model.zonal")

@@ -17,7 +17,7 @@ from ..solvers.ridge import Found
 from .exact_alphas import is_word
 from .exact_checkpoint import ExactRun
 from .exact_learner import ExactLearner
-from .targets import check_numbers, prediction_dtype
+from .targets import check_numbers
 
 __all__ = ["ExactKernelRidge"]
 

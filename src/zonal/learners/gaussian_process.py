@@ -38,7 +38,7 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     features : transformer or "auto", default="auto"
         As in `KernelRidge`. Those that are chosen, where there is no local part, have the length
         scales of largest evidence near the chosen ones: of the kernel, and of each of up to 16
-        standardised columns where that pays (`zonal.learners.length_scales`).
+        standardised columns where that pays (`zonal.model.length_scales`).
     noise : float or "evidence", default="evidence"
         ``"evidence"``: as above. A number: the variance σ² of the noise of a row of mean weight;
         then all of the prior is given, with zero mean and a = 1. Standardise y for it: a warning

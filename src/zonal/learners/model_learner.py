@@ -311,7 +311,8 @@ class ModelLearner(Learner):
     @property
     def _model(self) -> Fitted:
         """The fitted model."""
-        return Fitted(self._cells_, self._solution)
+        solution = self._solution  # or an error that there is none
+        return Fitted(self._cells_, solution)
 
     def _interval(self, X: Any, coverage: float) -> tuple[Array, Array]:
         """Return the ends of intervals of observations at rows."""
@@ -336,7 +337,7 @@ class ModelLearner(Learner):
 
     def _each(self, values: Any) -> Any:
         """Return values of targets [n, t] or [t] without their axis, where there is one target."""
-        if not self._cells_.single:
+        if not self._learnt_cells.single:
             return values
         return values[:, 0] if np.ndim(values) > 1 else float(values[0])
 

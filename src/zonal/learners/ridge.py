@@ -224,7 +224,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
             Rows; or a Dask array or frame, or a stream of blocks.
         return_std : bool, default=False
             Whether to return standard deviations too, under the Gaussian process whose posterior
-            mean is this model (`zonal.learners.ridge_posterior` has the formula).
+            mean is this model (`zonal.model.ridge_posterior` has the formula).
 
         Returns
         -------

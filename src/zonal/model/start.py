@@ -157,7 +157,10 @@ class Start:
         assert local is not None
         merge = self.cells.classes is None
         block = replace(block, weight=relative_weights(*block.parts, merge=merge))
-        kernel = None if local.kernel is None else local.kernel.resolve(block.X, block.weight)
+        kernel = None
+        if local.kernel is not None:
+            kernel = local.kernel.resolve(block.X, block.weight)
+            kernel(block.X[:1])  # length scales of another number of columns are an error here
         empty = FromRows(recipe.columns, recipe.features, self.n_columns, None)  # type: ignore[arg-type]
         part = solve_local(
             block,
