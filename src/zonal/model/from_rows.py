@@ -15,7 +15,7 @@ from ..features.space import FeatureSpace
 from .local_calibration import Part, calibrate_local, unseen_local
 from .local_solution import LocalGradient, LocalSolution
 
-__all__ = ["FromRows"]
+__all__ = ["FromRows", "local_map", "local_rows"]
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,11 @@ class FromRows:
     @property
     def map(self) -> Callable[[Array], Array] | None:
         """The feature map of rows as the local part sees them, or None."""
-        if self.features is None:
-            return None
-        last = FeatureSpace(self.features, self.n_columns).steps[-1]
-        return FeatureSpace(last, self.n_columns).transform
+        return local_map(self.features, self.n_columns)
 
     def local_rows(self, rows: Any) -> Array:
         """Return rows as the local part sees them."""
-        if self.columns is not None:
-            rows = FeatureSpace(self.columns, 0).transform(rows)
-        return np.ascontiguousarray(rows)
+        return local_rows(self.columns, rows)
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -157,6 +152,21 @@ class FromRows:
     def light(self) -> "FromRows":
         """Return the model: it needs its rows."""
         return self
+
+
+def local_rows(columns: Any, rows: Any) -> Array:
+    """Return rows as a local part sees them: after what comes before the feature map."""
+    if columns is not None:
+        rows = FeatureSpace(columns, 0).transform(rows)
+    return np.ascontiguousarray(rows)
+
+
+def local_map(features: Any, n_columns: int) -> Callable[[Array], Array] | None:
+    """Return the feature map of such rows: the last step of features; None for none."""
+    if features is None:
+        return None
+    last = FeatureSpace(features, n_columns).steps[-1]
+    return FeatureSpace(last, n_columns).transform
 
 
 def _of_classes(truth: FloatArray, values: FloatArray, weight: FloatArray) -> ClassCalibration:

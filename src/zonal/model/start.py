@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from .._deadline import Deadline
-from .._typing import Array
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..moments import Moments
@@ -19,7 +18,7 @@ from ..rows.kept import KeptRows
 from ..rows.reservoir import Reservoir
 from .cells import Cells
 from .evidence import Evidence
-from .from_rows import FromRows
+from .from_rows import FromRows, local_map, local_rows
 from .from_sums import FromSums
 from .local_calibration import refitted_parts
 from .local_solution import MOST_SPLITS, solve_local
@@ -72,7 +71,7 @@ class Start:
         """Return the moments of rows and a sample of them, or the rows."""
         rows = replace(block, y=self.cells.targets(block.y, len(block)))
         if self.summation is None:
-            return KeptRows((replace(rows, X=self._local_rows(block.X)),))
+            return KeptRows((replace(rows, X=local_rows(self.recipe.columns, block.X)),))
         return SampledSums(self.summation.folds(rows, title), Reservoir.of(rows))
 
     def merged(self, left: Any, right: Any) -> Any:
@@ -115,7 +114,7 @@ class Start:
         rows = replace(block, y=self.cells.targets(block.y, len(block)))
         if self.summation is not None:
             return solve_splits(self.recipe, self.summation, rows, plan, table)
-        kept = replace(rows, X=self._local_rows(rows.X))
+        kept = replace(rows, X=local_rows(self.recipe.columns, rows.X))
         found = self._with_local_part(kept, plan, verbose)
         if table is None:
             return found
@@ -124,7 +123,7 @@ class Start:
             Y = np.asarray(rows.y, np.float64)
             for split in plan.splits[:MOST_SPLITS]:
                 train, test = (np.isin(plan.labels, part) for part in split)
-                seen = self._local_rows(seen_in(table, plan, split))
+                seen = local_rows(self.recipe.columns, seen_in(table, plan, split))
                 yield Block(seen, Y, rows.weight), train, test
 
         n_test = sum(int(np.isin(plan.labels, split.test).sum()) for split in plan.splits)
@@ -149,9 +148,6 @@ class Start:
         """Return the same for other cells."""
         return replace(self, cells=cells)
 
-    def _local_rows(self, X: Any) -> Array:
-        return FromRows(self.recipe.columns, None, 0, None).local_rows(X)  # type: ignore[arg-type]
-
     def _with_local_part(self, block: Block, plan: Splits | None, verbose: bool) -> FromRows:
         recipe, local = self.recipe, self.recipe.local
         assert local is not None
@@ -161,10 +157,9 @@ class Start:
         if local.kernel is not None:
             kernel = local.kernel.resolve(block.X, block.weight)
             kernel(block.X[:1])  # length scales of another number of columns are an error here
-        empty = FromRows(recipe.columns, recipe.features, self.n_columns, None)  # type: ignore[arg-type]
         part = solve_local(
             block,
-            empty.map,
+            local_map(recipe.features, self.n_columns),
             local.found,
             kernel=kernel,
             noise=local.noise,
@@ -178,7 +173,7 @@ class Start:
             verbose=verbose,
             deadline=Deadline(local.seconds),
         )
-        return replace(empty, part=part)
+        return FromRows(recipe.columns, recipe.features, self.n_columns, part)
 
 
 def _warn_if_useless(moments: Moments, found: RidgePosterior, noise: float) -> None:
