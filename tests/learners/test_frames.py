@@ -139,7 +139,7 @@ def test_errors_by_group_of_all_libraries():
         assert errors_by_group(model, convert(X), y, groups).measures() == expected, library
 
 
-def test_a_gaussian_process_of_a_table_learns_its_words():
+def test_a_gaussian_process_of_a_table_learns_its_words(tmp_path):
     """The word p adds two: most of the variance, which nobody else can tell."""
     frames, y = tables()
     X = frames["mixed"][["a", "word", "when"]]
@@ -151,6 +151,10 @@ def test_a_gaussian_process_of_a_table_learns_its_words():
     # 100 rows: the bounds are three standard deviations of a binomial share.
     assert 0.81 <= ((lower <= y[100:]) & (y[100:] <= upper)).mean() <= 0.99
     assert model.sample_y(X[100:], 2).shape == (100, 2)
+    assert not [name for name, value in vars(model).items() if value is X]
+    zonal.save(model, tmp_path / "process.zonal")
+    again = zonal.load(tmp_path / "process.zonal")
+    assert np.array_equal(again.predict(X[100:]), model.predict(X[100:]))
 
 
 def test_a_gaussian_process_with_an_encoder_of_its_own():
