@@ -154,13 +154,16 @@ def test_cost_without_the_matrix():
     assert kmeans_cost(zonal.Gaussian(), labels, X=X) == pytest.approx(expected)
 
 
-def test_indicator_is_a_projection_with_the_root_only():
+def test_cost_by_the_indicator_with_the_root_only():
+    """tr K - tr Cᵀ K C with C over √size is our cost; over the size, as printed, it is not."""
     labels = np.array([0, 0, 1, 1, 1])
-    sizes = np.bincount(labels)
-    C = (labels[:, None] == np.arange(2)) / np.sqrt(sizes)
-    np.testing.assert_allclose(C.T @ C, np.eye(2))
-    printed = (labels[:, None] == np.arange(2)) / sizes
-    np.testing.assert_allclose(printed.T @ printed, np.diag(1 / sizes))
+    sizes, K = np.bincount(labels), zonal.Gaussian()(np.arange(5.0)[:, None])
+    indicator = labels[:, None] == np.arange(2)
+    costs = [
+        np.trace(K) - np.trace(C.T @ K @ C) for C in (indicator / np.sqrt(sizes), indicator / sizes)
+    ]
+    assert kmeans_cost(K, labels) == pytest.approx(costs[0])
+    assert kmeans_cost(K, labels) != pytest.approx(costs[1], rel=0.1)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3])
