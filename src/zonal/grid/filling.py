@@ -3,7 +3,6 @@
 import warnings
 from typing import Any
 
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +12,13 @@ from ..learners import KernelRidge, NeighborKriging
 from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
 from ..selection.search import MIN_ROWS
-from .cells import Field
+from .attributes import with_own_name
+from .cells import Field, as_dataset
+from .extent import extent_of
+from .masks import mask_of
+from .matching import match
 from .prediction import answers, check_coverage
+from .sphere import on_sphere
 
 __all__ = ["fill", "fit"]
 
@@ -44,7 +48,9 @@ def fit(
         Other variables of the Dataset that help to predict it.
     model : estimator, optional
         An unfitted regressor, by default ``KernelRidge(random_state=0)``, which chooses everything
-        itself (with fewer than 300 cells: harmonic features of the sphere, and a local part).
+        itself (with fewer than 300 cells: harmonic features of the sphere, and a local part). To
+        any model latitude and longitude are a place on the sphere: one that takes numbers as they
+        come, such as `NeighborKriging`, gets a `SphereEncoder` before it.
     crs : anything that pyproj takes, optional
         The projection of x and y, if `data` does not tell.
 
@@ -52,7 +58,8 @@ def fit(
     -------
     estimator
         Fitted to a frame with the columns latitude, longitude, time and so on. ``field_`` has the
-        name and the attributes of the variable, which `predict_grid` copies.
+        name and the attributes of the variable, which `predict_grid` copies, and the region of its
+        cells, which is that of `predict_grid` where none is given.
 
     Examples
     --------
@@ -77,6 +84,7 @@ def fill(
     coverage: float = 0.9,
     model: Any = None,
     crs: Any = None,
+    keep_name: bool = False,
 ) -> Any:
     """Fill the holes of a grid: NaN cells get a prediction, and how sure it is.
 
@@ -84,12 +92,17 @@ def fill(
     ----------
     data, target, covariates, crs
         As `fit` takes them.
-    where : xarray.DataArray of bool, optional
-        The cells that are wanted, such as those of the sea; others without a value stay NaN.
+    where : str, xarray.DataArray or array-like, optional
+        The cells that are wanted, such as those of the sea; others without a value stay NaN. The
+        name of a variable of `data`, or values that are neither 0 nor NaN where a cell is wanted,
+        along some or all dimensions of the grid.
     coverage : float, default=0.9
         The probability of the interval from ``lower`` to ``upper``.
     model : estimator, optional
         As `fit` takes it; one that is fitted already is used as it is.
+    keep_name : bool, default=False
+        Whether the filled variable keeps its name: ``sst``, ``sst_std``, ``sst_lower`` and
+        ``sst_upper`` in the place of those below.
 
     Returns
     -------
@@ -109,14 +122,26 @@ def fill(
     True
     """
     check_coverage(coverage)
+    data = as_dataset(data)
+    field = Field.of(data, target, covariates, crs, constant=True)
+    wanted = None if where is None else mask_of(where, data, field.cells.dims)
     if model is None or not _is_fitted(model):
         model = fit(data, target, covariates=covariates, model=model, crs=crs)
-    field = Field.of(data, target, covariates, crs, constant=True)
+    _, plan = match(model, field.cells.data.drop_vars(field.target), field.cells.dims, crs=crs)
     what = f"holes of {field.target} filled by {type(model).__name__}"
     attrs = dict(field.values.attrs)
-    return answers(
-        field.cells, model, coverage, field.target, attrs, field=field, where=where, what=what
+    found = answers(
+        field.cells,
+        plan,
+        model,
+        coverage,
+        field.target,
+        attrs,
+        field=field,
+        where=wanted,
+        what=what,
     )
+    return with_own_name(found, field.target) if keep_name else found
 
 
 def _fitted(field: Field, model: Any) -> Any:
@@ -124,9 +149,9 @@ def _fitted(field: Field, model: Any) -> Any:
     streams = getattr(model, "local", "auto") is None  # nothing but a local part needs rows at once
     held = None if streams else StreamSource(field).hold(KEPT_BYTES)
     few = held is not None and len(held) < MIN_ROWS
-    chosen = _default(few) if model is None else clone(model)
+    chosen = _default(few) if model is None else on_sphere(model)
     if held is None:
-        if not streams and getattr(chosen, "local", None) == "auto":
+        if not streams and _local_is_open(chosen):
             warnings.warn(
                 f"The cells with a value are more than {KEPT_BYTES / 2**30:g} GB as rows, which "
                 "are not held: the model has features alone, and no part that knows the nearest "
@@ -139,8 +164,15 @@ def _fitted(field: Field, model: Any) -> Any:
     else:
         chosen.fit(held.X, held.y)
     attrs = {key: value for key, value in field.values.attrs.items() if isinstance(value, str)}
-    chosen.field_ = {"name": field.target, "attrs": attrs}
+    blocks = field if held is None else [(held.X,)]
+    chosen.field_ = {"name": field.target, "attrs": attrs, "extent": extent_of(blocks)}
     return chosen
+
+
+def _local_is_open(model: Any) -> bool:
+    """Tell whether a model would choose a local part."""
+    local = getattr(model, "local", None)
+    return isinstance(local, str) and local == "auto"
 
 
 def _default(few: bool) -> KernelRidge:
