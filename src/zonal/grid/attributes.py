@@ -75,8 +75,8 @@ def with_own_name(result: Any, name: str) -> Any:
     clash = sorted(set(names.values()) & set(map(str, result.coords)))
     if clash:
         raise ValueError(
-            f"The name {clash[0]!r} is that of a coordinate: leave keep_name out, and the variables "
-            "are called prediction, std, lower and upper."
+            f"The name {clash[0]!r} is that of a coordinate: leave keep_name out, and the "
+            "variables are called prediction, std, lower and upper."
         )
     renamed = result.rename(names)
     others = [new for new in names.values() if new != name]

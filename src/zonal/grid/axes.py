@@ -46,6 +46,8 @@ class Axes:
     time : str or None
     others : tuple of str
         Other dimensions with numbers, such as a depth.
+    flat : bool
+        Whether latitude and longitude are northings and eastings of a projection without a name.
     """
 
     latitude: str | None
@@ -53,6 +55,12 @@ class Axes:
     projection: Projection | None = None
     time: str | None = None
     others: tuple[str, ...] = ()
+    flat: bool = False
+
+    @property
+    def is_plane(self) -> bool:
+        """Tell whether places are numbers of a plane, not degrees."""
+        return self.flat or self.projection is not None
 
 
 def find_axes(

@@ -202,7 +202,7 @@ def is_known(values: Array) -> Array:
     if values.dtype.kind in "Mm":
         return ~np.isnat(values)
     # What is not equal to itself is NaN in a column of words.
-    return np.asarray((values == values) & (values != "") & (values != None))  # noqa: E711, PLR0124
+    return np.asarray((values == values) & (values != "") & (values != None))  # noqa: E711
 
 
 def as_dataset(data: Any) -> Any:

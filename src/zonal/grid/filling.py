@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..features import HarmonicFeatures, SphereEncoder
+from ..features import HarmonicFeatures, SphereEncoder, TableEncoder
 from ..learners import KernelRidge, NeighborKriging
 from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
@@ -149,7 +149,8 @@ def _fitted(field: Field, model: Any) -> Any:
     streams = getattr(model, "local", "auto") is None  # nothing but a local part needs rows at once
     held = None if streams else StreamSource(field).hold(KEPT_BYTES)
     few = held is not None and len(held) < MIN_ROWS
-    chosen = _default(few) if model is None else on_sphere(model)
+    words = any(field.cells.data[name].dtype.kind not in "iufb" for name in field.cells.covariates)
+    chosen = _default(few, words) if model is None else on_sphere(model, words)
     if held is None:
         if not streams and _local_is_open(chosen):
             warnings.warn(
@@ -175,12 +176,15 @@ def _local_is_open(model: Any) -> bool:
     return isinstance(local, str) and local == "auto"
 
 
-def _default(few: bool) -> KernelRidge:
+def _default(few: bool, words: bool) -> KernelRidge:
     """Return a model for which nothing has to be set; few rows are too few to choose by."""
     if not few:
         return KernelRidge(random_state=0)
-    features = make_pipeline(SphereEncoder(), HarmonicFeatures("gaussian", 64))
-    return KernelRidge(features, local=NeighborKriging(), random_state=0)
+    features = HarmonicFeatures("gaussian", 64)
+    local = NeighborKriging()
+    if words:
+        return KernelRidge(features, local=local, encoder=TableEncoder(), random_state=0)
+    return KernelRidge(make_pipeline(SphereEncoder(), features), local=local, random_state=0)
 
 
 def _is_fitted(model: Any) -> bool:

@@ -134,22 +134,18 @@ def match(
     table = getattr(model, "table_", {})
     kinds = _kinds(model)
     places = _places(names, table.get("place"))
-    unknown = sorted(set(given) - set(names))
-    taken = sorted(name for name in given if name in places)
-    if unknown or taken:
-        wrong = (unknown or taken)[0]
-        why = f"are axes of the grid: leave {wrong!r} out" if taken and not unknown else "are known"
-        raise ValueError(
-            f"at names {wrong!r}, but the model's columns are {', '.join(map(repr, names))}"
-            + (
-                f", of which {', '.join(map(repr, places))} {why}."
-                if taken and not unknown
-                else "."
+    for name in given:
+        if name in places:
+            raise ValueError(
+                f"A value was given for {name!r}, which is an axis of the grid: leave it out."
             )
-            + near(wrong, names)
-        )
+        if name not in names:
+            raise ValueError(
+                f"A value was given for {name!r}, but the model's columns are "
+                f"{', '.join(map(repr, names))}.{near(name, names)}"
+            )
     axes = find_axes(data, is_time, crs, constant=True, places=bool(places))
-    sources = {name: angle for name, angle in places.items()}
+    sources = dict(places)
     left = [name for name in names if name not in sources and name not in given]
     for name in left:
         found = _named(name, data, axes)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .._validation import check_positive
 from ..rows.progress import advanced
 from .attributes import describe, describe_axis
-from .cells import Cells, Field, as_dataset, blocks_of, is_known
+from .cells import BLOCK_CELLS, Cells, Field, as_dataset, blocks_of, is_known
 from .extent import region_of
 from .matching import Matching, match
 from .optional import library
@@ -69,9 +69,9 @@ def predict_grid(
     coverage : float, default=0.9
         The probability of the interval from ``lower`` to ``upper``.
     chunks : int, dict or "auto", optional
-        Chunks as in ``xarray.Dataset.chunk``: the result is computed with Dask when it is
-        needed, chunk by chunk, as in ``result.to_netcdf(path)``. A grid `like` with chunks keeps
-        them.
+        Chunks as in ``xarray.Dataset.chunk`` ("auto": of about 260,000 cells): the result is
+        computed with Dask when it is needed, chunk by chunk, as in ``result.to_netcdf(path)``. A
+        grid `like` with chunks keeps them.
     crs : anything that pyproj takes, optional
         The projection of x and y of `like`, if it does not tell.
     at : mapping of str to value, optional
@@ -129,8 +129,8 @@ def _dated(data: Any, time: Any) -> Any:
     own = [str(name) for name, c in data.coords.items() if is_time(c) and c.ndim]
     if own:
         raise ValueError(
-            f"The grid has times of its own ({own[0]!r}): leave the time out, or select one entry "
-            f"first, as with like.isel({own[0]}=0, drop=True)."
+            f"The grid has times of its own ({own[0]!r}): leave the time out, or take one entry of "
+            "the grid and drop its time first."
         )
     single = [name for name, c in data.coords.items() if is_time(c)]
     values, attrs = _times(time)
@@ -176,7 +176,11 @@ def answers(
     if where is not None:
         data = data.assign({WHERE: where})
     if chunks is not None:
-        data = data.assign({GRID: (cells.dims, _marker(data, cells.dims, chunks))}).chunk(chunks)
+        cut = _cut(data, cells.dims, chunks)
+        marker = library("dask.array").zeros(
+            tuple(data.sizes[dim] for dim in cells.dims), dtype=bool, chunks=tuple(cut.values())
+        )
+        data = data.assign({GRID: (cells.dims, marker)}).chunk(cut)
     dtype = np.float64 if field is None else np.result_type(field.values.dtype, np.float32)
     bare = replace(cells, data=None)
     known = None if field is None else replace(field, cells=bare)
@@ -200,14 +204,13 @@ def answers(
     return result
 
 
-def _marker(data: Any, dims: tuple[str, ...], chunks: Any) -> Any:
-    """Return zeros in the chunks that were asked for, of which there is never more than one."""
-    array = library("dask.array")
+def _cut(data: Any, dims: tuple[str, ...], chunks: Any) -> dict[str, tuple[int, ...]]:
+    """Return the sizes of chunks along each dimension; "auto" makes them as large as blocks."""
     shape = tuple(data.sizes[dim] for dim in dims)
-    sizes = {dim: chunks.get(dim, -1) for dim in dims} if isinstance(chunks, Mapping) else chunks
-    by_axis = tuple(sizes[dim] for dim in dims) if isinstance(sizes, dict) else sizes
-    cut = array.core.normalize_chunks(by_axis, shape, dtype=np.float64)
-    return array.zeros(shape, dtype=bool, chunks=cut)
+    wanted = tuple(chunks.get(dim, -1) for dim in dims) if isinstance(chunks, Mapping) else chunks
+    limit = BLOCK_CELLS * np.dtype(np.float64).itemsize
+    normalize = library("dask.array").core.normalize_chunks
+    return dict(zip(dims, normalize(wanted, shape, limit=limit, dtype=np.float64), strict=True))
 
 
 def _answer(

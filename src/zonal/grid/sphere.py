@@ -21,7 +21,7 @@ def _last_has(name: str) -> Callable[[Any], bool]:
 
 
 class SphereModel(Pipeline):
-    """A `SphereEncoder` and a regressor, with all that the regressor says of its predictions.
+    """An encoder of places and a regressor, with all that the regressor says of its predictions.
 
     Parameters
     ----------
@@ -82,18 +82,20 @@ class _Encoded:
             yield (self.encode(X), *others)
 
 
-def on_sphere(model: Any) -> Any:
+def on_sphere(model: Any, words: bool = False) -> Any:
     """Return a copy of a model to which latitude and longitude are a place on the sphere.
 
     A model that chooses its features finds them by their names, and so do a `SphereEncoder` and a
     `TableEncoder` anywhere inside a model: these stay as they are. Any other, such as
     `NeighborKriging` and those of scikit-learn, would take degrees for a plane, and gets a
-    `SphereEncoder` before it.
+    `SphereEncoder` before it, or a `TableEncoder`.
 
     Parameters
     ----------
     model : regressor
         Not fitted.
+    words : bool
+        Whether some columns hold words or dates.
     """
     copy = clone(model)
     parameters = copy.get_params(deep=True) if hasattr(copy, "get_params") else {}
@@ -101,7 +103,8 @@ def on_sphere(model: Any) -> Any:
     knows = any(isinstance(part, SphereEncoder | TableEncoder) for part in parts)
     if knows or any(_is_automatic(part) for part in parts):
         return copy
-    return SphereModel([("sphere", SphereEncoder()), ("model", copy)])
+    encoder = TableEncoder() if words else SphereEncoder()
+    return SphereModel([("sphere", encoder), ("model", copy)])
 
 
 def _is_automatic(part: Any) -> bool:
