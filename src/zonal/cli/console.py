@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numba.core import event
 from rich import box
 from rich.console import Console
-from numba.core import event
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +18,7 @@ from rich.text import Text
 from .._warnings import LeftOutWarning
 from .._files import shown_name
 from ..rows.progress import counting, listening
+from .standard import shown_input
 
 __all__ = ["Screen", "figure"]
 
@@ -96,8 +97,8 @@ class Screen:
                 self.note(f"Warning: {text}")
 
     def note(self, text: str) -> None:
-        """Print something that is not a result; files that are being written have their own name."""
-        text = shown_name(text)
+        """Print something that is not a result; a file that is half written has its final name."""
+        text = shown_input(shown_name(text))
         self._messages.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def table(self, title: str, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
@@ -118,7 +119,7 @@ class Screen:
         """Print the result for machines, if they asked."""
         if self.as_json:
             result = {**result, "seconds": self.seconds, "warnings": self.warnings}
-            print(json.dumps(_plain(result), indent=2, allow_nan=False))
+            print(shown_input(json.dumps(_plain(result), indent=2, allow_nan=False)))
 
 
 class _Log:

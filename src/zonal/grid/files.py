@@ -56,8 +56,9 @@ def open_grid(path: Path, chunks: Any = None) -> Any:
         raise FileNotFoundError(f"There is no file {path}.{near(path.name, others)}")
     xr = library("xarray")
     if path.suffix.lower() in TIFF:
+        tiles = {"y": 512, "x": 512} if chunks == "auto" else chunks
         with _old_affine():
-            return _bands(library("rioxarray").open_rasterio(path, masked=True, chunks=chunks))
+            return _bands(library("rioxarray").open_rasterio(path, masked=True, chunks=tiles))
     try:
         return _decoded(xr, path, chunks)
     except OSError as error:

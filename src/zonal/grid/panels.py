@@ -301,5 +301,3 @@ def _midpoints(centers: Array) -> Array:
         return np.array([centers[0] - 0.5, centers[0] + 0.5])
     middle = (centers[1:] + centers[:-1]) / 2
     return np.concatenate([[2 * centers[0] - middle[0]], middle, [2 * centers[-1] - middle[-1]]])
-
-

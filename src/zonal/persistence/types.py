@@ -51,6 +51,7 @@ OWN = {
     "features.product": "ProductFeatures",
     "features.sum": "SumFeatures",
     "grid.plane": "PlaneDecoder",
+    "grid.sphere": "SphereModel",
     "kernels.arc_cosine": "ArcCosine",
     "kernels.base": "GeneralizedZonalKernel Product Scaled Sum",
     "kernels.dot_product": "DotProduct Exponential Polynomial",

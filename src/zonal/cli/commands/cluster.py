@@ -14,6 +14,7 @@ from ..columns import encoder, loaded
 from ..console import Screen
 from ..models import feature_map, model_of
 from ..outputs import outputs
+from ..standard import spooled
 from ..writing import check_table_name, write_columns
 
 __all__ = ["cluster"]
@@ -59,7 +60,7 @@ def cluster(
     if out is not None:
         check_table_name(out)
     with outputs(out, model, force=force) as (out_path, model_path):
-        table = open_table(data)
+        table = open_table(spooled(data))
         with screen.stage("Reading rows", table.n_rows) as advance:
             rows = loaded(table, advance, inputs=inputs, ignore=ignore, drop_missing=drop_missing)
         learner = KernelKMeans(chosen, clusters, budget=budget, random_state=seed)

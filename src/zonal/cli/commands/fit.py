@@ -13,12 +13,13 @@ from .. import options as opt
 from ..columns import encoder, picked, table_encoder
 from ..console import Screen
 from ..errors import CommandError
-from ..grids import check_numbers_only, open_rows
+from ..grids import check_numbers_only, open_rows, region_of_rows
 from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, model_of, number_or
 from ..outputs import outputs
 from ..processes import Engine, check_engine, check_numbers, rows_of
 from ..report.fit_page import draw_fit, show_fit
+from ..standard import spooled
 from ..training import fit_and_test
 from ..validation import parse_cv, validation_of
 
@@ -26,7 +27,7 @@ __all__ = ["fit"]
 
 
 def fit(
-    data: opt.Data,
+    data: opt.TableOrGrid,
     target: Annotated[
         str,
         typer.Option(metavar="COL", help="The column to predict.", rich_help_panel=opt.TABLE),
@@ -151,8 +152,10 @@ def fit(
         raise CommandError("--balanced is for classes: add --classify.")
     if engine is Engine.DASK and (categorical or numeric):
         raise CommandError("--categorical and --numeric are for --engine local.")
+    data = spooled(data)
     with outputs(out, report, force=force) as (model_path, report_path):
-        table, place = open_rows(data, target, inputs, lat, lon, crs)
+        look = screen if engine is Engine.LOCAL else None
+        table, place = open_rows(data, target, inputs, lat, lon, crs, look, ignore or ())
         columns = picked(
             table,
             inputs=place.inputs,
@@ -199,6 +202,7 @@ def fit(
         given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
         with rows_of(given, split, engine, scheduler, workers, screen) as rows:
             result, sample = fit_and_test(model, rows, screen, where, validation)
+            model.table_["extent"] = region_of_rows(rows, place, columns.inputs)
         result = {"data": str(data), **result}
         if report is not None:
             with screen.stage("Drawing"):

@@ -11,6 +11,7 @@ from .. import options as opt
 from ..columns import encoder, loaded
 from ..console import Screen
 from ..models import kernel_named
+from ..standard import spooled
 
 __all__ = ["size"]
 
@@ -47,7 +48,7 @@ def size(
     """
     screen = Screen(as_json)
     wanted = kernel_named(kernel, bandwidth)
-    table = open_table(data)
+    table = open_table(spooled(data))
     with screen.stage("Reading rows", table.n_rows) as advance:
         rows = loaded(table, advance, inputs=inputs, ignore=ignore, drop_missing=drop_missing)
     X = encoder(rows.columns, lat, lon).fit_transform(rows.X)
