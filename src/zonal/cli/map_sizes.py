@@ -73,4 +73,4 @@ def announce_map(
 
 
 def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 1e9:,.2g} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.0f} MB"
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.0f} MB"

@@ -1,5 +1,6 @@
 """``zonal predict`` on a grid: from options to a map in a file."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,15 @@ from ..grid.extent import GLOBE, region_of
 from ..grid.files import check_holds, open_grid, write_grid
 from ..grid.matching import MissingColumns, columns_of
 from ..grid.optional import library
+from ..grid.prediction import grid_of
 from .console import Screen
 from .errors import CommandError
 from .map_sizes import announce_map, thinned
 
-__all__ = ["MapRequest", "open_map", "predict_map"]
+__all__ = ["RESULT_BYTES", "MapRequest", "open_map", "predict_map"]
+
+# Of a cell: prediction, standard deviation and two ends, in float64.
+RESULT_BYTES = 32.0
 
 
 @dataclass(frozen=True)
@@ -75,27 +80,30 @@ def predict_map(model: Any, path: Path, asked: MapRequest, screen: Screen) -> in
         if asked.extent or asked.resolution:
             raise CommandError(f"{asked.like} is a whole grid: leave --grid and --extent out.")
         grid = _renamed(open_map(asked.like), asked)
-        found = _answered(model, like=grid, time=when, **options)
+        options |= {"time": when}
         _note_unused(model, grid, asked.like, screen)
+        dims = _answered(model, like=grid, **options)["prediction"].dims
     else:
         if asked.rename:
             raise CommandError("--rename is for the variables of a grid: name its file.")
         west, south, east, north = _box(asked.extent, model, asked.resolution)
-        box = {"lat": (south, north), "lon": (west, east), "resolution": asked.resolution}
-        found = _answered(model, time=when, chunks="auto", **box, **options)
-        grid = found.drop_vars(list(found.data_vars))
-        when = None
-    check_holds(asked.out, found)
-    n_cells = int(found["prediction"].size)
+        grid, dims = grid_of((south, north), (west, east), when, asked.resolution)
+        options |= {"chunks": "auto"}
+        if when is not None:  # a model without a time is an error
+            _answered(model, like=thinned(grid, dims).drop_vars("time"), time=when, **options)
+    check_holds(asked.out, grid)
+    sizes = {"time": len(when or [0]), **grid.sizes}
+    n_cells = math.prod(sizes[dim] for dim in dims)
 
     def sample() -> Any:
-        few = thinned(grid, [dim for dim in grid.dims if dim in found.dims])
-        return _answered(model, like=few, time=when, **options).compute()["prediction"]
+        few = thinned(grid, [dim for dim in dims if dim in grid.dims])
+        return _answered(model, like=few, **options).compute()["prediction"]
 
     announce_map(
-        screen, "The map", n_cells, found.nbytes, sample, yes=asked.yes,
+        screen, "The map", n_cells, RESULT_BYTES * n_cells, sample, yes=asked.yes,
         advice="Choose a wider --grid or a smaller --extent.",
     )  # fmt: skip
+    found = _answered(model, like=grid, **options)
     with screen.stage("Predicting", n_cells, "cells"):
         write_grid(found, path, coastlines=asked.coastlines)
     return n_cells

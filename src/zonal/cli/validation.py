@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,28 @@ class Validation:
     def folds(self, usual: Any) -> Any:
         """Return the `cv` of a learner whose usual one is given."""
         return (self.number or N_SPLITS) if self.chooses else (self.number or usual)
+
+    def sized(self, region: Any) -> "Validation":
+        """Return blocks that nobody asked for in a size that suits the region of the rows.
+
+        Parameters
+        ----------
+        region : sequence of four float, or None
+            West, south, east and north in degrees.
+        """
+        if self.blocks is None or self.chooses or region is None:
+            return self
+        west, south, east, north = region
+        shrink = np.cos(np.radians((south + north) / 2))
+        # About six along the longer side, so that there are several for each fold.
+        side = max(north - south, (east - west) * shrink) / 6
+        power = 10.0 ** np.floor(np.log10(max(side, 1e-6)))
+        fitting = max(float(k * power) for k in (1, 2, 5) if k * power <= max(side, 1e-6))
+        if fitting >= float(self.blocks.size):  # type: ignore[arg-type]
+            return self
+        blocks = copy(self.blocks)
+        blocks.size = fitting
+        return replace(self, blocks=blocks)
 
     def without_rows(self) -> "Validation":
         """Return what is left where this process does not see the rows."""

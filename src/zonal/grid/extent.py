@@ -110,5 +110,8 @@ def region_of(model: Any, step: float) -> tuple[float, float, float, float]:
 
 
 def _outwards(low: float, high: float, step: float) -> tuple[float, float]:
-    """Return the ends of a range on whole steps, at most one beyond it."""
-    return float(np.floor(low / step + 1e-9) * step), float(np.ceil(high / step - 1e-9) * step)
+    """Return the ends of a range on whole steps, at most one beyond it; never a single place."""
+    first, last = np.floor(low / step + 1e-9), np.ceil(high / step - 1e-9)
+    if first == last:
+        first, last = first - 1, last + 1
+    return float(first * step), float(last * step)

@@ -160,7 +160,7 @@ def match(
         raise MissingColumns(missing, _advice(missing))
     if timed and "time" not in sources.values():
         raise ValueError(
-            "A time was asked for, but the model has none: its columns are "
+            "A time was asked for, but no column of the model takes one: they are "
             f"{', '.join(map(repr, names))}. Leave the time out."
         )
     constants = {name: _constant(name, value, kinds.get(name)) for name, value in given.items()}

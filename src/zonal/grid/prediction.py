@@ -21,7 +21,7 @@ from .optional import library
 from .outcomes import Outcomes, knows_uncertainty, outcomes
 from .times import is_time
 
-__all__ = ["answers", "check_coverage", "predict_grid"]
+__all__ = ["answers", "check_coverage", "grid_of", "predict_grid"]
 
 # A variable of our own in the Datasets that Dask cuts into chunks.
 GRID = "_cells_of_the_grid"
@@ -101,7 +101,7 @@ def predict_grid(
     """
     check_coverage(coverage)
     if like is None:
-        data, dims = _globe(lat, lon, time, resolution, model)
+        data, dims = grid_of(lat, lon, time, resolution, model)
     else:
         if any(part is not None for part in (lat, lon, resolution)):
             raise ValueError("like=... is a whole grid: leave lat, lon and resolution out.")
@@ -253,7 +253,7 @@ def _empty(data: Any, dims: tuple[str, ...], dtype: Any, lazy: bool) -> Any:
     return library("dask.array").empty(shape, dtype=dtype, chunks=chunks)
 
 
-def _globe(
+def grid_of(
     lat: Any, lon: Any, time: Any, resolution: float | None, model: Any = None
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the grid of given latitudes, longitudes and times, and its dimensions."""
@@ -303,7 +303,7 @@ def _times(time: Any) -> tuple[Any, dict[str, str]]:
             array = library("pandas").to_datetime(array).to_numpy()
         except ValueError as error:
             raise ValueError(
-                f"time={time!r} is neither a date such as 2020-07-15 nor a number."
+                f"The time {time!r} is neither a date such as 2020-07-15 nor a number."
             ) from error
     return array, {"standard_name": "time", "axis": "T"}
 

@@ -21,7 +21,7 @@ from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_map_name
 from ..map_sizes import announce_map, thinned
-from ..mapping import open_map
+from ..mapping import RESULT_BYTES, open_map
 from ..models import LocalPart, load_grid_model
 from ..outputs import outputs
 from ..validation import parse_cv
@@ -170,7 +170,7 @@ def fill(
             return predict_grid(fitted, like=few, crs=crs).compute()["prediction"]
 
         announce_map(
-            screen, "The hole", holes, 32.0 * n_cells, sample, yes=yes,
+            screen, "What is filled", holes, RESULT_BYTES * n_cells, sample, yes=yes,
             advice="Take a part of the grid, or a coarser one.",
         )  # fmt: skip
         with screen.stage("Filling", n_cells, "cells"):

@@ -201,8 +201,10 @@ def fit(
         split = Split(test_fraction, seed)
         given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
         with rows_of(given, split, engine, scheduler, workers, screen) as rows:
+            region = region_of_rows(rows, place, columns.inputs)
+            model.table_["extent"] = region
+            validation = validation.sized(region)
             result, sample = fit_and_test(model, rows, screen, where, validation)
-            model.table_["extent"] = region_of_rows(rows, place, columns.inputs)
         result = {"data": str(data), **result}
         if report is not None:
             with screen.stage("Drawing"):
