@@ -167,7 +167,7 @@ class Field:
                 f"Covariates have the dimension {min(extra)!r}, which {name!r} has not: select an "
                 "entry of it."
             )
-        kept = whole[[name, *names]]
+        kept = whole[[name, *names]].unify_chunks()
         return cls(Cells(kept, tuple(values.dims), axes, names), name)
 
     @property

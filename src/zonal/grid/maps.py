@@ -225,13 +225,13 @@ def draw_folds(X: Any, cv: Any, *, groups: Any = None, title: str = "Folds") -> 
     return figure
 
 
-def _two_columns(X: Any, coordinates: Any) -> tuple[Any, Any]:
+def _two_columns(X: Any, coordinates: Any) -> list[Any]:
     """Return the first and the last of the columns that blocks are made of."""
     chosen = (coordinates[0], coordinates[-1])
     if hasattr(X, "columns"):
         names = list(X.columns)
-        return tuple(np.asarray(X[c if isinstance(c, str) else names[c]]) for c in chosen)
-    return tuple(np.asarray(X)[:, c] for c in chosen)
+        return [np.asarray(X[c if isinstance(c, str) else names[c]]) for c in chosen]
+    return [np.asarray(X)[:, c] for c in chosen]
 
 
 def _moment(one: Any) -> str:

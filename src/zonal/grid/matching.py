@@ -19,6 +19,8 @@ from .times import is_time
 
 __all__ = ["Matching", "MissingColumns", "columns_of", "match"]
 
+# CF attributes by which a variable is known too.
+LABELS = ("standard_name", "long_name")
 # Names that say what a time is, or a part of one that grows with it.
 TIMES = {"time", "t", "date", "datetime", "year", "years", "day", "when"}
 
@@ -225,17 +227,16 @@ def _named(name: str, data: Any, axes: Axes) -> str | None:
             return "time"
     if name in known:
         return name
-    for label in (lambda key: key, *(lambda key, a=a: data[key].attrs.get(a, "") for a in LABELS)):
-        found = [key for key in known if _plain(label(key)) == _plain(name)]
+    labels = [{key: key for key in known}]
+    labels += [{key: data[key].attrs.get(label, "") for key in known} for label in LABELS]
+    for label in labels:
+        found = [key for key, text in label.items() if _plain(text) == _plain(name)]
         if len(found) == 1:
             return found[0]
     for angle, words in PLANE.items():
         if axes.latitude is None and name.lower() in words:
             return find_plane(data, angle)
     return None
-
-
-LABELS = ("standard_name", "long_name")
 
 
 def _plain(text: Any) -> str:

@@ -173,14 +173,14 @@ def draw_coastlines(panel: Any, projection: MapProjection) -> None:
     projection : MapProjection
         The one that the panel was drawn with.
     """
-    left, right, bottom, top = *panel.get_xlim(), *panel.get_ylim()
+    limits = {"xlim": panel.get_xlim(), "ylim": panel.get_ylim()}
     for lat, lon in coastlines():
         turned = (lon - projection.center + 180) % 360 - 180 + projection.center
         x, y = projection(lat, turned)
         # A step across the edge of the map is no line.
         jumps = np.flatnonzero(np.abs(np.diff(turned)) > 180) + 1
         panel.plot(np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan), **COAST)
-    panel.set(xlim=(left, right), ylim=(bottom, top))
+    panel.set(**limits)
 
 
 def draw_points(

@@ -175,6 +175,7 @@ def answers(
     data = cells.data
     if where is not None:
         data = data.assign({WHERE: where})
+    data = data.unify_chunks()
     if chunks is not None:
         cut = _cut(data, cells.dims, chunks)
         marker = library("dask.array").zeros(

@@ -57,13 +57,13 @@ class SphereModel(Pipeline):
         """The number of rows of the fit, where the regressor tells."""
         return int(self.steps[-1][1].n_rows_)
 
-    @available_if(_last_has("predict_interval"))
+    @available_if(_last_has("predict_interval"))  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
         """Predict intervals that hold a share of new observations, as the regressor does."""
         check_is_fitted(self)
         return self.steps[-1][1].predict_interval(self[:-1].transform(X), coverage)
 
-    @available_if(_last_has("predict_quantiles"))
+    @available_if(_last_has("predict_quantiles"))  # type: ignore[untyped-decorator]
     def predict_quantiles(self, X: Any, q: Any = (0.05, 0.5, 0.95)) -> Array:
         """Predict quantiles of new observations, as the regressor does."""
         check_is_fitted(self)
