@@ -182,10 +182,8 @@ def test_a_raster_in_metres_without_a_word_about_its_libraries(folder):
     done = zonal("fill", "utm.tif", "--target", "band_1", "--model", "plain.zonal", "--out",
                  "full.tif", cwd=folder)  # fmt: skip
     assert done.returncode == 0
-    assert done.stderr.splitlines() == [
-        "Filling 48 cells …",
-        "48 cells, 10 of them filled: full.tif",
-    ]
+    said = done.stderr.splitlines()
+    assert said == ["Filling 48 cells …", "48 cells, 10 of them filled: full.tif"]
     found = rioxarray.open_rasterio(folder / "full.tif")
     assert found.rio.crs.to_epsg() == 32632
     np.testing.assert_array_equal(found["x"], x)
@@ -193,8 +191,9 @@ def test_a_raster_in_metres_without_a_word_about_its_libraries(folder):
 
 
 def test_names_and_packing(folder):
-    grid = xr.Dataset({"sst": (("lat", "lon"), np.add.outer(np.arange(18.0), np.arange(36.0)))},
-                      {"lat": np.arange(-85.0, 90, 10), "lon": np.arange(5.0, 360, 10)})  # fmt: skip
+    axes = {"lat": np.arange(-85.0, 90, 10), "lon": np.arange(5.0, 360, 10)}
+    values = np.add.outer(np.arange(18.0), np.arange(36.0))
+    grid = xr.Dataset({"sst": (("lat", "lon"), values)}, axes)
     grid = grid.where(np.random.default_rng(0).random((18, 36)) > 0.1)
     grid["sea"] = (grid["lat"] > 0).astype(float)
     packing = {"dtype": "int16", "scale_factor": 0.01, "_FillValue": -1}

@@ -122,7 +122,7 @@ def test_all_that_is_missing_comes_in_one_message(model, terrain):
     with pytest.raises(MissingColumns, match=r"columns 'date' and 'kind' too.*at=\{'date'") as one:
         zonal.predict_grid(model, like=terrain)
     assert one.value.names == ["date", "kind"]
-    with pytest.raises(ValueError, match="'knd', but the model's columns.*Did you mean 'kind'"):
+    with pytest.raises(ValueError, match=r"'knd', but the model's columns.*Did you mean 'kind'"):
         zonal.predict_grid(model, like=terrain, time=JULY, at={"knd": "urban"})
     with pytest.raises(ValueError, match="'lat', which is an axis"):
         zonal.predict_grid(model, like=terrain, time=JULY, at={"lat": 3.0})

@@ -96,7 +96,7 @@ def test_a_raster_across_the_date_line(model, tmp_path):
     again = open_grid(tmp_path / "map.tif").load()
     np.testing.assert_array_equal(again["x"], found["lon"])
     np.testing.assert_allclose(again["prediction"].values[::-1], found["prediction"], rtol=1e-6)
-    with pytest.raises(ValueError, match="equal steps along 'lat'.*from 1 to 2"):
+    with pytest.raises(ValueError, match=r"equal steps along 'lat'.*from 1 to 2"):
         check_holds(tmp_path / "map.tif", found.isel(lat=[0, 1, 2]).assign_coords(lat=[0, 1, 3]))
 
 
@@ -135,7 +135,7 @@ def test_packed_integers_come_back_packed(holes, model, tmp_path):
     with pytest.raises(ValueError, match="is not packed into integers"):
         packing_of(holes)
     narrow = {**known, "scale_factor": 1e-5}
-    with pytest.raises(ValueError, match="the packing of the file holds 9.67232 to 10.3277"):
+    with pytest.raises(ValueError, match=r"the packing of the file holds 9\.67232 to 10\.3277"):
         write_grid(filled, tmp_path / "narrow.nc", packing=narrow)
     with pytest.raises(ValueError, match="packed integers go into NetCDF"):
         write_grid(filled, tmp_path / "packed.tif", packing=known)
