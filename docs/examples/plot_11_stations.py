@@ -21,11 +21,10 @@ earth, climate = zonal.datasets.load_elevation(), zonal.datasets.load_climate()
 terrain = pd.DataFrame(earth.data, columns=["lat", "lon"]).assign(height=earth.target)
 terrain = terrain.set_index(["lat", "lon"]).to_xarray().sel(lat=slice(36, 60), lon=slice(-10, 30))
 terrain = terrain.where(terrain["height"] > 0)  # land, with heights in metres
-table = pd.DataFrame(climate.data, columns=["lat", "lon", "month"]).assign(
-    t=climate.target - 273.15
-)
+table = pd.DataFrame(climate.data, columns=["lat", "lon", "month"])
+table["t"] = climate.target - 273.15  # °C
 table = table.query("36 < lat < 60 and -10 < lon < 30").reset_index(drop=True)
-table["date"] = pd.to_datetime(dict(year=2014, month=table.pop("month"), day=15))
+table["date"] = pd.to_datetime({"year": 2014, "month": table.pop("month"), "day": 15})
 near = {name: xr.DataArray(table[name]) for name in ("lat", "lon")}
 table["height"] = terrain["height"].sel(near, method="nearest").to_numpy()
 
@@ -54,9 +53,7 @@ others = table[~is_station & (table["date"] == "2014-07-15")].dropna()
 rows, truth = others.drop(columns="t"), others["t"]
 lower, upper = model.predict_interval(rows)
 rmse = np.sqrt(np.mean((model.predict(rows) - truth) ** 2))
-print(
-    f"root mean squared error {rmse:.2f} K at {len(others)} places (they vary by {truth.std():.1f});"
-)
+print(f"{len(others)} places: root mean squared error {rmse:.2f} °C ({truth.std():.1f} of a mean);")
 print(f"{np.mean((lower <= truth) & (truth <= upper)):.0%} are inside their 90 % intervals.")
 
 # %%

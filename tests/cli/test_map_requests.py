@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +12,8 @@ import rioxarray
 import xarray as xr
 
 import zonal as library
-from zonal.cli import map_sizes
+from zonal.cli import console, map_sizes
+from zonal.rows.progress import advanced
 
 from .console import ENVIRONMENT, as_json, files, good, message, zonal
 
@@ -250,3 +252,21 @@ def test_hidden_names_are_in_no_message(folder, monkeypatch):
     assert "No space left" in said
     assert "full.nc" in said
     assert ".zonal-" not in said
+
+
+def test_the_first_use_says_that_it_compiles(capsys, monkeypatch):
+    monkeypatch.setattr(console._Compilations, "told", False)
+    for _ in range(2):  # each function is compiled anew, but it is said once
+        with console.Screen().stage("Fitting"):
+            numba.njit(lambda x: x + 1)(1)
+    said = capsys.readouterr().err
+    assert said.count("compiling, which takes up to a minute at the first use") == 1
+
+
+def test_a_long_stage_counts_in_a_log(capsys, monkeypatch):
+    monkeypatch.setattr(console._Log, "PAUSE", 0.0)
+    with console.Screen().stage("Filling", 1000, "cells"):
+        advanced(250)
+        advanced(250)
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["Filling 1,000 cells …", "  250 of 1,000 cells", "  500 of 1,000 cells"]
