@@ -159,3 +159,21 @@ def test_holes_are_checked_where_values_are_known(holes, truth, quick):
     assert "at random" in check_holes(Field.of(truth), model, 0.9).shape
     other = zonal.grid.fit(holes, model=zonal.NeighborKriging(zonal.Matern(1.5, 1.0)))
     assert "cannot be fitted again" in check_holes(field, other, 0.9)
+
+
+def test_a_constant_axis_and_covariates_that_a_model_knows(holes, quick):
+    """The model has no column for a time of length one, but one for the height."""
+    data = xr.Dataset({"t": holes, "height": abs(holes.lat) * 10}).expand_dims(time=[2020.0])
+    data["height"] = data["height"].isel(time=0, drop=True)
+    model = zonal.grid.fit(data, "t", covariates="height", model=quick)
+    assert isinstance(check_holes(Field.of(data, "t", "height", constant=True), model, 0.9),
+                      HiddenCheck)  # fmt: skip
+    named = zonal.fill(data, "t", covariates="height", model=model)
+    xr.testing.assert_allclose(zonal.fill(data, "t", model=model).drop_attrs(), named.drop_attrs())
+    assert named["prediction"].shape == (1, 18, 36)
+
+
+def test_models_of_arrays_get_all_cells_at_once(holes, monkeypatch):
+    monkeypatch.setattr("zonal.grid.filling.KEPT_BYTES", 100)
+    model = zonal.grid.fit(holes.chunk(lat=5), model=zonal.NeighborKriging(zonal.Matern(1.5, 1.0)))
+    assert zonal.fill(holes, model=model)["prediction"].notnull().all()

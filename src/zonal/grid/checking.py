@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from .._typing import Array
 from ..rows.block import take
 from .cells import Field, blocks_of
+from .matching import match
 
 __all__ = ["HiddenCheck", "check_holes"]
 
@@ -73,7 +74,9 @@ def check_holes(
     if known.sum() > MAX_ROWS:
         return f"{int(known.sum()):,} cells are more than {MAX_ROWS:,}"
     whole = field.cells.block(field.cells.data.compute())
-    rows, values = whole.rows(known), whole.array(field.target)[known].astype(np.float64)
+    _, plan = match(model, field.cells.data.drop_vars(field.target), field.cells.dims)
+    rows = plan.rows(model, whole, known)
+    values = whole.array(field.target)[known].astype(np.float64)
     holes = ~known
     if where is not None:
         wanted = where.broadcast_like(field.values).transpose(*field.cells.dims).values

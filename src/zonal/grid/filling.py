@@ -1,14 +1,16 @@
 """Models of grids, and grids without holes."""
 
+import sys
 import warnings
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..features import HarmonicFeatures, SphereEncoder, TableEncoder
 from ..learners import KernelRidge, NeighborKriging
+from ..learners.base import Learner
 from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
 from ..selection.search import MIN_ROWS
@@ -16,11 +18,11 @@ from .attributes import with_own_name
 from .cells import Field, as_dataset
 from .extent import extent_of
 from .masks import mask_of
-from .matching import match
+from .matching import columns_of, match
 from .prediction import answers, check_coverage
 from .sphere import on_sphere
 
-__all__ = ["fill", "fit"]
+__all__ = ["fill", "fit", "own_covariates"]
 
 
 def fit(
@@ -99,7 +101,8 @@ def fill(
     coverage : float, default=0.9
         The probability of the interval from ``lower`` to ``upper``.
     model : estimator, optional
-        As `fit` takes it; one that is fitted already is used as it is.
+        As `fit` takes it; one that is fitted already is used as it is, with the covariates that
+        it was fitted to.
     keep_name : bool, default=False
         Whether the filled variable keeps its name: ``sst``, ``sst_std``, ``sst_lower`` and
         ``sst_upper`` in the place of those below.
@@ -123,9 +126,12 @@ def fill(
     """
     check_coverage(coverage)
     data = as_dataset(data)
+    ready = model is not None and _is_fitted(model)
+    if ready:
+        covariates = covariates or own_covariates(model, data, target)
     field = Field.of(data, target, covariates, crs, constant=True)
     wanted = None if where is None else mask_of(where, data, field.cells.dims)
-    if model is None or not _is_fitted(model):
+    if not ready:
         model = fit(data, target, covariates=covariates, model=model, crs=crs)
     _, plan = match(model, field.cells.data.drop_vars(field.target), field.cells.dims, crs=crs)
     what = f"holes of {field.target} filled by {type(model).__name__}"
@@ -151,6 +157,8 @@ def _fitted(field: Field, model: Any) -> Any:
     few = held is not None and len(held) < MIN_ROWS
     words = any(field.cells.data[name].dtype.kind not in "iufb" for name in field.cells.covariates)
     chosen = _default(few, words) if model is None else on_sphere(model, words)
+    if held is None and not isinstance(_last(chosen), Learner):  # which takes no blocks
+        held = StreamSource(field).hold(sys.maxsize)
     if held is None:
         if not streams and _local_is_open(chosen):
             warnings.warn(
@@ -168,6 +176,16 @@ def _fitted(field: Field, model: Any) -> Any:
     blocks = field if held is None else [(held.X,)]
     chosen.field_ = {"name": field.target, "attrs": attrs, "extent": extent_of(blocks)}
     return chosen
+
+
+def own_covariates(model: Any, data: Any, target: str | None) -> tuple[str, ...]:
+    """Return the variables of a grid that a fitted model has as columns, but for the target."""
+    names = columns_of(model) or []
+    return tuple(name for name in names if name in data.data_vars and name != target)
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
 
 
 def _local_is_open(model: Any) -> bool:

@@ -13,6 +13,7 @@ from ...grid import predict_grid
 from ...grid.cells import Field, as_dataset
 from ...grid.checking import HiddenCheck, check_holes
 from ...grid.files import check_holds, is_grid_file, packing_of, write_grid
+from ...grid.filling import own_covariates
 from ...grid.masks import mask_of
 from ...learners import KernelRidge
 from ...persistence import save
@@ -141,14 +142,14 @@ def fill(
     folds = parse_cv(cv)
     with outputs(out, save_model, force=force) as (path, model_path):
         grid = as_dataset(open_map(data))
-        options = {"covariates": inputs or (), "crs": crs}
-        field = Field.of(grid, target, inputs or (), crs, constant=True)
+        fitted = None if model is None else load_grid_model(model)
+        covariates = inputs or (() if fitted is None else own_covariates(fitted, grid, target))
+        options = {"covariates": covariates, "crs": crs}
+        field = Field.of(grid, target, covariates, crs, constant=True)
         wanted = _wanted(where, grid, field, data)
         packing = packing_of(grid[target]) if packed else None
         check_holds(out, field.values)
-        if model is not None:
-            fitted = load_grid_model(model)
-        else:
+        if fitted is None:
             learner = KernelRidge(
                 cv=folds or 2,
                 local=None if local is LocalPart.NONE else "auto",
