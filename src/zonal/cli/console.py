@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
-from .._warnings import LeftOutWarning
 from .._files import shown_name
+from .._warnings import LeftOutWarning
 from ..rows.progress import counting, listening
 from .standard import shown_input
 
