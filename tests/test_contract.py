@@ -99,12 +99,13 @@ SIGNATURES = {
     "TableEncoder": "(*, categorical=(), numeric=(), ignore=(), numbers='auto', max_levels=12, "
     "latitude='auto', longitude='auto', task='auto')",
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
-    "time=None, time_size=None, random_state=0)",
+    "time=None, time_size=None, random_state=0, coordinates=None)",
     "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None)",
-    "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None)",
+    "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None, "
+    "keep_name=False)",
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",
     "predict_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, like=None, "
-    "coverage=0.9, chunks=None, crs=None)",
+    "coverage=0.9, chunks=None, crs=None, at=None)",
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",

@@ -27,6 +27,7 @@ LAYERS = [
     {"evaluation", "distributed"},
     {"grid"},
     {"cli"},
+    {"__main__"},
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 

@@ -8,9 +8,10 @@ import stat
 import zlib
 from pathlib import Path
 
-__all__ = ["beside", "move", "permissions"]
+__all__ = ["beside", "move", "permissions", "shown_name"]
 
 HIDDEN = re.compile(r"\.zonal-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}-(.*)", re.DOTALL)
+PREFIX = re.compile(r"\.zonal-[0-9a-f]{8}-\d+-[0-9a-f]{8}-")
 
 
 def beside(path: Path) -> Path:
@@ -57,6 +58,19 @@ def permissions(path: Path) -> int | None:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         return None
+
+
+def shown_name(text: str) -> str:
+    """Return a message in which files have the names that they will have in the end.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from zonal._files import beside, shown_name
+    >>> shown_name(f"{beside(Path('map.nc')).name}: no space left")
+    'map.nc: no space left'
+    """
+    return PREFIX.sub("", text)
 
 
 def _ended(process: int) -> bool:

@@ -179,7 +179,8 @@ def test_tables_with_projected_columns_and_groups(folder):
     [
         (("fit", "sst.nc", "--target", "ssst"), "no variable 'ssst'. Did you mean 'sst'"),
         (("fit", "sst.nc", "--target", "sst", "--lat", "lat"), "axes are known"),
-        (("fit", "stations.csv", "--target", "sst", "--cv", "block:10deg"), "give --lat and --lon"),
+        (("fit", "stations.csv", "--target", "sst", "--cv", "block:10deg", "--lat", "none",
+          "--lon", "none"), "give --lat and --lon"),
         (("fit", "stations.csv", "--target", "sst", "--cv", "blocks"), "is not understood"),
         (("fit", "stations.csv", "--target", "sst", "--crs", "EPSG:8857"), "--lat (northing)"),
         (("fit", "stations.csv", "--target", "sst", "--group", "statoin"), "'statoin'"),

@@ -16,7 +16,7 @@ def model(holes, quick):
     return zonal.grid.fit(holes, model=quick)
 
 
-def test_a_resolution_covers_the_globe(model):
+def test_a_resolution_covers_thegrid_of(model):
     found = zonal.predict_grid(model, resolution=30)
     np.testing.assert_array_equal(found["lat"], np.arange(-90, 91, 30))
     np.testing.assert_array_equal(found["lon"], np.arange(-180, 180, 30))
@@ -30,9 +30,9 @@ def test_a_resolution_covers_the_globe(model):
 
 
 def test_a_quarter_degree_has_so_many_cells():
-    from zonal.grid.prediction import _globe
+    from zonal.grid.prediction import grid_of
 
-    data, dims = _globe(None, None, None, 0.25)
+    data, dims = grid_of(None, None, None, 0.25)
     assert dims == ("lat", "lon")
     assert data.sizes["lat"] * data.sizes["lon"] == 1_038_240
 

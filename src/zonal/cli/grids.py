@@ -1,17 +1,25 @@
-"""Grids on the command line: the cells of a file as a table, and where predictions go."""
+"""Grids on the command line: the cells of a file as a table, and where its rows are."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from operator import add
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from ..grid import predict_grid
+from ..features.columns.sphere_encoder import DEGREES, named_like
 from ..grid.cells import Field
-from ..grid.files import MAP_ENDINGS, is_grid_file, open_grid, write_grid
+from ..grid.extent import Extent
+from ..grid.files import MAP_ENDINGS, is_grid_file, open_grid
+from ..grid.projection import Projection
+from ..rows import source_of
 from ..tables import Table, open_table
+from ..tables.survey import survey_columns
 from ..tables.table import cut
+from .console import Screen
 from .errors import CommandError
 
 __all__ = [
@@ -21,11 +29,8 @@ __all__ = [
     "field_of",
     "grid_table",
     "open_rows",
-    "predict_map",
+    "region_of_rows",
 ]
-
-# Rows of latitude that are predicted and written together.
-MAP_ROWS = 64
 
 
 def field_of(path: Path, target: str, covariates: Any = (), crs: Any = None) -> Field:
@@ -100,6 +105,8 @@ def open_rows(
     lat: str | None,
     lon: str | None,
     crs: str | None,
+    screen: Screen | None = None,
+    ignore: Any = (),
 ) -> tuple[Table, Place]:
     """Open a table, or a grid as one, and tell which columns say where a row is.
 
@@ -113,19 +120,50 @@ def open_rows(
         Columns of a table; those of a grid are known.
     crs : str, optional
         The projection of these columns, or of a grid whose file does not tell.
+    screen : Screen, optional
+        Where it is said that columns of a table were recognised as latitude and longitude. None:
+        they are not looked for.
+    ignore : sequence of str
+        Columns that are left out.
     """
     if not is_grid_file(path):
+        if lat == lon == "none":
+            lat, lon, screen = None, None, None
         if crs is not None and (lat is None or lon is None):
             raise CommandError(
                 f"--crs {crs} is the projection of two columns: name them with --lat (northing) "
                 "and --lon (easting)."
             )
-        return open_table(path), Place(lat, lon, crs, inputs)
+        table = open_table(path)
+        if lat is None and lon is None and screen is not None:
+            lat, lon = _recognised(table, [target, *ignore], inputs, screen)
+        return table, Place(lat, lon, crs, inputs)
     if lat is not None or lon is not None:
         raise CommandError(f"{path} is a grid, whose axes are known: leave --lat and --lon out.")
     grid = field_of(path, target, inputs, crs)
     attrs = {key: value for key, value in grid.values.attrs.items() if isinstance(value, str)}
     return grid_table(path, grid), Place("latitude", "longitude", attrs=attrs)
+
+
+def _recognised(
+    table: Table, others: list[str], inputs: list[str] | None, screen: Screen
+) -> tuple[str | None, str | None]:
+    """Return the columns of a table that are latitudes and longitudes by name and by value."""
+    names = [name for name in (inputs or table.types) if name not in others]
+    found = {angle: [names[k] for k in named_like(angle, names)] for angle in DEGREES}
+    if any(len(columns) != 1 for columns in found.values()):
+        return None, None
+    lat, lon = found["latitude"][0], found["longitude"][0]
+    survey = survey_columns(table, [lat, lon])
+    for name, (low, high) in zip((lat, lon), DEGREES.values(), strict=True):
+        column = survey[name]
+        whole = column.plain and not column.n_missing
+        if not (whole and low <= column.low and column.high <= high):
+            return None, None
+    screen.note(
+        f"{lat!r} and {lon!r} are taken as places on the globe (--lat none --lon none: as numbers)."
+    )
+    return lat, lon
 
 
 def check_numbers_only(place: Place) -> None:
@@ -146,69 +184,30 @@ def check_map_name(path: Path) -> None:
         )
 
 
-def predict_map(
-    model: Any,
-    path: Path,
-    *,
-    like: Path | None,
-    resolution: float | None,
-    bounds: str | None,
-    time: list[str] | None,
-    coverage: float,
-) -> int:
-    """Predict on a grid and write it, chunk by chunk; return the number of cells.
+def region_of_rows(rows: Any, place: Place, inputs: list[str]) -> list[float] | None:
+    """Return the region of all rows of a table, as `Extent.box` has it.
 
     Parameters
     ----------
-    model : fitted regressor
-    path : path
-        NetCDF, GeoTIFF or a picture, by its ending.
-    like : path, optional
-        A file whose grid is taken.
-    resolution : float, optional
-        The step of a grid of latitudes and longitudes.
-    bounds : str, optional
-        West, south, east and north of it.
-    time : list of str, optional
-        Dates, or numbers as the model knows them.
-    coverage : float
-        The probability of the intervals.
+    rows : TrainingRows
+    place : Place
+    inputs : list of str
+        The columns of X.
     """
-    if like is not None:
-        if bounds or time or resolution:
-            raise CommandError(f"{like} is a whole grid: leave --grid, --bounds and --time out.")
-        found = predict_grid(model, like=open_grid(like, chunks={}), coverage=coverage)
-    else:
-        west, south, east, north = _box(bounds)
-        found = predict_grid(
-            model,
-            lat=(south, north),
-            lon=(west, east),
-            time=None if not time else [_moment(text) for text in time],
-            resolution=resolution,
-            coverage=coverage,
-            chunks={"lat": MAP_ROWS},
-        )
-    write_grid(found, path)
-    return int(found["prediction"].size)
+    where = place.columns(inputs)
+    if where is None:
+        return None
+    function = partial(_extent_of_block, where=where, crs=place.crs)
+    found = source_of(*rows.all()).reduce(function, add, 1 << 16)
+    return None if found is None else list(found.box)
 
 
-def _box(bounds: str | None) -> list[float]:
-    if bounds is None:
-        return [-180.0, -90.0, 180.0, 90.0]
-    try:
-        numbers = [float(part) for part in bounds.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) != 4:
-        raise CommandError(
-            f"--bounds {bounds!r} must be four numbers: west,south,east,north, such as 5,45,15,55."
-        )
-    return numbers
-
-
-def _moment(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _extent_of_block(block: Any, where: tuple[int, int], crs: str | None) -> Extent | None:
+    X = block.X
+    columns = [X.iloc[:, k] if hasattr(X, "iloc") else X[:, k] for k in where]
+    lat, lon = (np.asarray(column, dtype=np.float64) for column in columns)
+    known = np.isfinite(lat) & np.isfinite(lon)
+    if crs is not None:
+        lat, lon = Projection.of(crs).to_degrees(lon[known], lat[known])
+        return Extent.of(lat, lon)
+    return Extent.of(lat[known], lon[known])

@@ -13,6 +13,7 @@ __all__ = [
     "Bandwidth",
     "Budget",
     "Categorical",
+    "Coastlines",
     "Crs",
     "Cv",
     "Data",
@@ -31,7 +32,9 @@ __all__ = [
     "Lon",
     "Numeric",
     "Seed",
+    "TableOrGrid",
     "TimeLimit",
+    "Yes",
 ]
 
 TABLE, MODEL, RUN = "The table", "The model", "The run"
@@ -42,7 +45,17 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A table: CSV (.csv, .tsv, .csv.gz), Parquet (a file or a folder), Feather, NPZ "
-        "or Zarr.",
+        "or Zarr; - is standard input.",
+        show_default=False,
+    ),
+]
+TableOrGrid = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A table: CSV (.csv, .tsv, .csv.gz), Parquet (a file or a folder), Feather, NPZ "
+        "or Zarr; - is standard input. Or a grid: NetCDF (.nc) or GeoTIFF (.tif), whose cells with "
+        "a value are the rows.",
         show_default=False,
     ),
 ]
@@ -50,8 +63,9 @@ DataOrGrid = Annotated[
     Path | None,
     typer.Argument(
         metavar="[DATA]",
-        help="A table: CSV, Parquet, Feather, NPZ or Zarr; or a NetCDF or GeoTIFF file whose grid "
-        "is taken. None with --grid.",
+        help="A table: CSV, Parquet, Feather, NPZ or Zarr, - is standard input; or a NetCDF or "
+        "GeoTIFF file whose grid, with the variables that the model was fitted to, is taken. None "
+        "with --grid.",
         show_default=False,
     ),
 ]
@@ -97,7 +111,8 @@ Lat = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="The column of latitudes, in degrees: rows become points of the globe.",
+        help="The column of latitudes, in degrees: rows become points of the globe. One whose "
+        "name says so is recognised; 'none': take it as any other number.",
         rich_help_panel=TABLE,
         show_default=False,
     ),
@@ -198,7 +213,7 @@ Cv = Annotated[
         metavar="HOW",
         help="The rows that the model is chosen by: a number of random folds, or blocks on the "
         "globe and in time, for predictions far from the data: block:10deg, block:500km, "
-        "block:10deg,year:2.",
+        "block:10deg,year:2; blocks in any columns, in their units: block,x:5000,y:5000.",
         rich_help_panel=RUN,
         show_default=False,
     ),
@@ -217,8 +232,24 @@ TimeLimit = Annotated[
     typer.Option(
         metavar="SECONDS",
         help="About how long choosing and fitting the model may take: the best found until then "
-        "is kept, and the report tells what there was no time for.",
+        "is kept, and the report tells what there was no time for. Predictions come on top.",
         rich_help_panel=RUN,
         show_default=False,
+    ),
+]
+Coastlines = Annotated[
+    bool,
+    typer.Option(
+        "--coastlines",
+        help="Draw coasts into a picture (Natural Earth, 1:110 million).",
+        rich_help_panel=MAP,
+    ),
+]
+Yes = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        help="Go on with a map that takes more than ten minutes or a gigabyte.",
+        rich_help_panel=RUN,
     ),
 ]

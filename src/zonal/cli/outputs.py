@@ -1,12 +1,14 @@
 """Files that are written whole or not at all."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .._files import beside, move
 from .errors import CommandError
+from .standard import copy_to_stdout, is_standard
 
 __all__ = ["check_outputs", "outputs"]
 
@@ -21,7 +23,8 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
     Parameters
     ----------
     *paths : path or None
-        The files that the command makes; None for one that was not asked for.
+        The files that the command makes; None for one that was not asked for, ``-`` for a table
+        that goes to standard output, as CSV.
     force : bool
         Whether files that exist are replaced.
 
@@ -32,11 +35,20 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
         One that is never written to makes no output, such as the one for None.
     """
     check_outputs(*paths, force=force)
-    places = [Path() if path is None else beside(path) for path in paths]
+    folder = Path(tempfile.gettempdir())
+    places = [
+        Path() if path is None
+        else beside(folder / "stdout.csv" if is_standard(path) else path)
+        for path in paths
+    ]  # fmt: skip
     try:
         yield places
         for final, hidden in zip(paths, places, strict=True):
-            if final is not None and hidden.exists():
+            if final is None or not hidden.exists():
+                continue
+            if is_standard(final):
+                copy_to_stdout(hidden)
+            else:
                 move(hidden, final)
     finally:
         for final, hidden in zip(paths, places, strict=True):
@@ -46,7 +58,7 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
 
 def check_outputs(*paths: Path | None, force: bool = False) -> None:
     """Raise an error for outputs that cannot be written; see `outputs`."""
-    wanted = [path for path in paths if path is not None]
+    wanted = [path for path in paths if path is not None and not is_standard(path)]
     for path in wanted:
         _check(path, force)
     resolved = [path.resolve() for path in wanted]

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def parse_cv(text: str | None) -> int | BlockKFold | None:
     """Return what ``--cv`` asks for: a number of random folds, or blocks.
 
     ``block:10deg`` and ``block:500km`` are cells on the globe; ``block:10deg,year:2`` cells times
-    spans of two of a column's units; ``block,year:2`` spans alone.
+    spans of two of a column's units; ``block,year:2`` spans alone; ``block,x:5000,y:5000`` boxes in
+    the units of columns.
     """
     if text is None:
         return None
@@ -41,12 +43,16 @@ def parse_cv(text: str | None) -> int | BlockKFold | None:
     found = SIZE.fullmatch(size) if size else None
     spans = [part.partition(":")[::2] for part in others]
     numbers = all(name and re.fullmatch(r"\d+(\.\d*)?", length) for name, length in spans)
-    if word != "block" or bool(size) != bool(found) or len(spans) > 1 or not numbers:
+    too_many = len(spans) > 1 and bool(size)
+    if word != "block" or bool(size) != bool(found) or too_many or not numbers:
         raise CommandError(
             f"--cv {text!r} is not understood: give a number of random folds such as 5, blocks on "
-            "the globe such as block:10deg or block:500km, or blocks in time such as "
-            "block:10deg,year:2."
+            "the globe such as block:10deg or block:500km, blocks in time such as "
+            "block:10deg,year:2, or blocks in columns of the table such as block,x:5000,y:5000."
         )
+    if len(spans) > 1:
+        names, sides = zip(*spans, strict=True)
+        return BlockKFold(N_SPLITS, [float(side) for side in sides], coordinates=names)
     time, length = (spans[0][0], float(spans[0][1])) if spans else (None, None)
     if found is None:
         side, unit = (None if spans else 10.0), "degree"
@@ -78,7 +84,7 @@ def validation_of(
         return Validation(table=table, group=group, number=folds or N_SPLITS, chooses=True)
     where = place.columns(inputs)
     if isinstance(folds, BlockKFold):
-        if folds.size is not None and where is None:
+        if folds.size is not None and where is None and folds.coordinates is None:
             raise CommandError("--cv block:... needs places on the globe: give --lat and --lon.")
         chosen = _by_number(folds, inputs, where)
         return Validation(chosen, degrees=_decoder(place, where), chooses=True)
@@ -91,17 +97,19 @@ def validation_of(
 def _by_number(folds: BlockKFold, inputs: list[str], where: tuple[int, int] | None) -> BlockKFold:
     """Return blocks whose columns are numbers of columns of X."""
     lat, lon = where or ("auto", "auto")
-    time = None
-    if folds.time is not None:
-        if folds.time not in inputs:
+
+    def number(name: Any) -> int:
+        if name not in inputs:
             raise CommandError(
-                f"--cv names the column {folds.time!r}, which is not among the inputs "
+                f"--cv names the column {name!r}, which is not among the inputs "
                 f"{', '.join(map(repr, inputs))}."
             )
-        time = inputs.index(str(folds.time))
+        return inputs.index(name)
+
     return BlockKFold(
-        folds.n_splits, folds.size, unit=folds.unit, latitude=lat, longitude=lon, time=time,
-        time_size=folds.time_size,
+        folds.n_splits, folds.size, unit=folds.unit, latitude=lat, longitude=lon,
+        time=None if folds.time is None else number(folds.time), time_size=folds.time_size,
+        coordinates=None if folds.coordinates is None else [number(n) for n in folds.coordinates],
     )  # fmt: skip
 
 
@@ -151,6 +159,28 @@ class Validation:
             screen.note(f"The {self.name} are {n_groups}: there are as many folds, not {wanted}.")
         return min(wanted, n_groups)
 
+    def sized(self, region: Any) -> "Validation":
+        """Return blocks that nobody asked for in a size that suits the region of the rows.
+
+        Parameters
+        ----------
+        region : sequence of four float, or None
+            West, south, east and north in degrees.
+        """
+        if self.blocks is None or self.chooses or region is None:
+            return self
+        west, south, east, north = region
+        shrink = np.cos(np.radians((south + north) / 2))
+        # About six along the longer side, so that there are several for each fold.
+        side = max(north - south, (east - west) * shrink) / 6
+        power = 10.0 ** np.floor(np.log10(max(side, 1e-6)))
+        fitting = max(float(k * power) for k in (1, 2, 5) if k * power <= max(side, 1e-6))
+        if fitting >= float(self.blocks.size):  # type: ignore[arg-type]
+            return self
+        blocks = copy(self.blocks)
+        blocks.size = fitting
+        return replace(self, blocks=blocks)
+
     def without_rows(self) -> "Validation":
         """Return what is left where this process does not see the rows."""
         if self.chooses:
@@ -171,7 +201,9 @@ class Validation:
         if self.blocks is None:
             return f"whole groups of {self.group!r}"
         parts = []
-        if self.blocks.size is not None:
+        if self.blocks.coordinates is not None:
+            parts = [f"{side:g}" for side in self.blocks.sizes]
+        elif self.blocks.size is not None:
             unit = "°" if self.blocks.unit == "degree" else " km"
             parts.append(f"{self.blocks.size:g}{unit}")
         if self.blocks.time is not None:
@@ -190,8 +222,9 @@ class Validation:
         return self.blocks.blocks(self._values(X))
 
     def _values(self, X: Any) -> Any:
-        """Return rows in degrees."""
-        return X if self.degrees is None else np.asarray(self.degrees(X))
+        """Return rows in degrees, unless blocks are those of columns as they are."""
+        plain = self.blocks is not None and self.blocks.coordinates is not None
+        return X if self.degrees is None or plain else np.asarray(self.degrees(X))
 
     def _of_groups(self) -> Iterator[Array]:
         assert self.table is not None
@@ -201,7 +234,7 @@ class Validation:
 
     def picture(self, X: Any, labels: Array) -> dict[str, Array]:
         """Return places and folds of some training rows, given the blocks of all; {} of groups."""
-        if self.blocks is None or self.blocks.size is None:
+        if self.blocks is None or self.blocks.size is None or self.blocks.coordinates is not None:
             return {}
         folds = {}
         splits = GroupKFold(_n_splits(labels)).split(labels, groups=labels)

@@ -18,6 +18,7 @@ from ..tables.survey import survey_columns
 from ..tables.values import check_complete, numbers, tidy
 from .errors import ADVICE, CommandError
 from .spreadsheet import SafeCsvWriter
+from .standard import is_standard
 
 __all__ = ["check_table_name", "table_writer", "write_columns"]
 
@@ -31,10 +32,10 @@ EMPTY = "leave the prediction of such rows empty with --drop-missing"
 
 def check_table_name(path: Path) -> None:
     """Raise an error for an output table whose name does not say Parquet or CSV."""
-    if path.suffix.lower() not in WRITERS:
+    if path.suffix.lower() not in WRITERS and not is_standard(path):
         raise CommandError(
             f"{path} cannot be written: its name must end in {', '.join(WRITERS)}, not "
-            f"{path.suffix!r}."
+            f"{path.suffix!r}; - is standard output."
         )
 
 

@@ -1,12 +1,13 @@
 """Cross-validation by blocks in space and time: the error where there are no data nearby."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, GroupKFold
 
+from .._suggestions import near
 from .._typing import Array, FloatArray
 from .._validation import as_frame, check_choice, check_count, check_positive
 from ..features.columns.sphere_encoder import SphereEncoder, find_column
@@ -20,7 +21,7 @@ KM_A_DEGREE = 6371.0088 * np.pi / 180
 
 
 class BlockKFold(BaseCrossValidator):
-    """K folds of whole blocks on the globe: cells of equal area, of equal spans of time, or both.
+    """K folds of whole blocks: cells of equal area on the globe, of a plane, spans of time.
 
     Neighbours on a map resemble each other. Test rows that are drawn at random lie between
     training rows, and their error tells how well the model interpolates between these; it says
@@ -32,10 +33,11 @@ class BlockKFold(BaseCrossValidator):
     ----------
     n_splits : int, default=5
         The number of folds K.
-    size : float or None, default=10.0
-        The side of a cell, in `unit`. None: blocks in time only.
+    size : float, sequence of float or None, default=10.0
+        The side of a cell, in `unit`, or in the units of `coordinates` (then also one for each of
+        them). None: blocks in time only.
     unit : {"degree", "km"}, default="degree"
-        Degrees of a great circle, or kilometres on the ground.
+        Degrees of a great circle, or kilometres on the ground; of no meaning for `coordinates`.
     latitude, longitude : str or int, default="auto"
         The columns of X in degrees, by name or by number. ``"auto"``: those of a frame whose names
         say so, as in `SphereEncoder`; of an array the columns that are unit vectors, or
@@ -46,6 +48,10 @@ class BlockKFold(BaseCrossValidator):
         The length of a span, in the units of that column.
     random_state : int, default=0
         Another seed assigns blocks to other folds.
+    coordinates : sequence of str or int, optional
+        The columns of X that say where a row is, by name or by number, in the place of latitude
+        and longitude: eastings and northings, depths, anything in which near rows resemble each
+        other. A block is a box of `size` along each of them.
 
     See Also
     --------
@@ -65,12 +71,22 @@ class BlockKFold(BaseCrossValidator):
     >>> features = zonal.HarmonicFeatures(n_components=64)
     >>> sphere = zonal.datasets.to_sphere(lat, lon)
     >>> model = zonal.KernelRidge(features, cv=cv).fit(sphere, y)
+
+    In metres of a map projection:
+
+    >>> metres = rng.uniform(0, 100_000, (500, 2))
+    >>> plane = zonal.BlockKFold(n_splits=4, size=20_000, coordinates=(0, 1))
+    >>> len(np.unique(plane.blocks(metres)))
+    25
     """
+
+    #: Models that were saved by earlier versions do not have it.
+    coordinates: Sequence[str | int] | None = None
 
     def __init__(
         self,
         n_splits: int = 5,
-        size: float | None = 10.0,
+        size: float | Sequence[float] | None = 10.0,
         *,
         unit: str = "degree",
         latitude: str | int = "auto",
@@ -78,6 +94,7 @@ class BlockKFold(BaseCrossValidator):
         time: str | int | None = None,
         time_size: float | None = None,
         random_state: int = 0,
+        coordinates: Sequence[str | int] | None = None,
     ) -> None:
         self.n_splits = n_splits
         self.size = size
@@ -87,6 +104,7 @@ class BlockKFold(BaseCrossValidator):
         self.time = time
         self.time_size = time_size
         self.random_state = random_state
+        self.coordinates = coordinates
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds."""
@@ -98,14 +116,14 @@ class BlockKFold(BaseCrossValidator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Rows with latitudes and longitudes, or with points of the sphere.
+            Rows with latitudes and longitudes, with points of the sphere, or with `coordinates`.
         y, groups : ignored
         """
         n_splits, blocks = self.get_n_splits(), self.blocks(X)
         n_blocks = len(np.unique(blocks))
         if n_blocks < n_splits:
             raise ValueError(
-                f"The rows lie in {n_blocks} blocks of size={self.size!r} (unit={self.unit!r}, "
+                f"The rows lie in {n_blocks} blocks of size={self.size!r} ({self._unit()}, "
                 f"time_size={self.time_size!r}), fewer than n_splits={n_splits}: make blocks "
                 "smaller or take fewer splits."
             )
@@ -116,18 +134,21 @@ class BlockKFold(BaseCrossValidator):
 
         The numbers are hashes, whose order is random; they do not depend on other rows.
         """
-        if self.size is None and self.time is None:
+        if self.size is None and self.time is None and self.coordinates is None:
             raise ValueError(
                 "BlockKFold(size=None) leaves blocks in time only, but time=None: give a size, or "
                 "the column of times."
             )
         seed = check_count("random_state", self.random_state, "BlockKFold", minimum=0)
         mixed = row_hash([seed])
-        if self.size is not None:
+        if self.coordinates is not None:
+            for column, size in zip(self.coordinates, self.sizes, strict=True):
+                mixed = row_hash(mixed ^ row_hash(_spans(X, column, size, "a number")))
+        elif self.size is not None:
             lat, lon = self.places(X)
             mixed = row_hash(mixed ^ row_hash(EqualAreaCells(self.degrees).number(lat, lon)))
         if self.time is not None:
-            mixed = row_hash(mixed ^ row_hash(self._spans(X)))
+            mixed = row_hash(mixed ^ row_hash(_spans(X, self.time, self._span(), "a time")))
         return np.asarray(mixed >> np.uint64(1)).astype(np.int64)
 
     @property
@@ -145,28 +166,68 @@ class BlockKFold(BaseCrossValidator):
 
     def places(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Return latitudes and longitudes of rows, in degrees."""
+        if self.coordinates is not None:
+            raise ValueError(
+                f"BlockKFold(coordinates={self.coordinates!r}) has no latitudes and longitudes."
+            )
         points = _points(X, self.latitude, self.longitude)
         x, y, z = points.T.astype(np.float64)
         return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
 
-    def _spans(self, X: Any) -> Array:
-        """Return the numbers of spans of time of rows."""
+    @property
+    def sizes(self) -> list[float]:
+        """The sides of a block along the `coordinates`."""
+        if isinstance(self.coordinates, str) or not self.coordinates:
+            raise ValueError(
+                f"coordinates={self.coordinates!r} of BlockKFold must be a sequence of columns, "
+                'such as ("x", "y").'
+            )
+        n_columns = len(self.coordinates)
+        given = list(self.size) if isinstance(self.size, Sequence) else [self.size] * n_columns
+        if len(given) != n_columns:
+            raise ValueError(
+                f"size={self.size!r} of BlockKFold has {len(given)} numbers for "
+                f"{n_columns} coordinates: give one, or one for each."
+            )
+        return [check_positive("size", size, "BlockKFold") for size in given]
+
+    def _unit(self) -> str:
+        return f"unit={self.unit!r}" if self.coordinates is None else "in their own units"
+
+    def _span(self) -> float:
         if self.time_size is None:
             raise ValueError(
                 f"time={self.time!r} of BlockKFold needs a time_size: the length of a block, in "
                 "the units of that column."
             )
-        length = check_positive("time_size", self.time_size, "BlockKFold")
-        place: Any = self.time
-        X = as_frame(X)
-        if hasattr(X, "columns"):
-            column = X[X.columns[place] if isinstance(place, Integral) else place]
-        else:
-            column = np.asarray(X)[:, place]
-        times = np.asarray(column, dtype=np.float64)
-        if not np.isfinite(times).all():
-            raise ValueError(f"Column {self.time!r} must hold a time in every row, for BlockKFold.")
-        return np.floor(times / length).astype(np.int64)
+        return check_positive("time_size", self.time_size, "BlockKFold")
+
+
+def _spans(X: Any, column: str | int, length: float, what: str) -> Array:
+    """Return the numbers of the spans of a column that rows are in."""
+    X = as_frame(X)
+    values: Any = X
+    if hasattr(X, "columns"):
+        names = list(X.columns)
+        if isinstance(column, Integral):
+            column = names[int(column)]
+        if column not in names:
+            raise ValueError(
+                f"BlockKFold names the column {column!r}, which X has not."
+                f"{near(str(column), names)} The columns are {', '.join(map(repr, names))}."
+            )
+        values = X[column]
+    elif isinstance(column, str):
+        raise ValueError(
+            f"BlockKFold names the column {column!r}, but X is an array without names: pass the "
+            "column's number, or a frame."
+        )
+    else:
+        values = np.asarray(X)[:, column]
+    numbers = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"Column {column!r} must hold {what} in every row, for BlockKFold.")
+    return np.floor(numbers / length).astype(np.int64)
 
 
 def _points(X: Any, latitude: str | int, longitude: str | int) -> Array:

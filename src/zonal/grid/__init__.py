@@ -1,11 +1,13 @@
 """Maps in, maps out: models of xarray grids, with holes filled and uncertainty (extra ``geo``).
 
 - `axes`, `times`, `projection`: what the coordinates of a grid mean;
-- `cells`: the cells of a grid as rows, chunk by chunk;
-- `filling`: `fit` and `fill`; `prediction`: `predict_grid`;
+- `cells`, `masks`: the cells of a grid as rows, chunk by chunk, and those that are wanted;
+- `sphere`: latitude and longitude for models that take numbers as they come;
+- `filling`: `fit` and `fill`; `checking`: how well holes are filled;
+- `prediction`, `extent`: `predict_grid`, and the region of a model's data;
 - `matching`, `outcomes`: rows in a model's columns, and what it says of them;
 - `attributes`: CF attributes; `files`: NetCDF and GeoTIFF;
-- `maps`, `projections`: pictures.
+- `maps`, `panels`, `projections`, `coastlines`: pictures.
 """
 
 from .filling import fill, fit

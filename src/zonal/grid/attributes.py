@@ -5,7 +5,7 @@ from typing import Any
 
 from .._version import __version__
 
-__all__ = ["describe", "describe_axis"]
+__all__ = ["describe", "describe_axis", "with_own_name"]
 
 # Attributes that describe the values as they were packed in a file, or their history.
 OF_THE_FILE = {
@@ -57,6 +57,32 @@ def describe(result: Any, name: str, attrs: dict[str, Any], coverage: float, wha
     result.attrs["history"] = f"{line}\n{older}" if older else line
     result.attrs["Conventions"] = "CF-1.11"
     return result
+
+
+def with_own_name(result: Any, name: str) -> Any:
+    """Return predictions under the variable's own name: sst, sst_std, sst_lower, sst_upper.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        As `describe` leaves it.
+    name : str
+        The variable that was predicted.
+    """
+    names = {
+        key: name if key == "prediction" else f"{name}_{key}" for key in map(str, result.data_vars)
+    }
+    clash = sorted(set(names.values()) & set(map(str, result.coords)))
+    if clash:
+        raise ValueError(
+            f"The name {clash[0]!r} is that of a coordinate: leave keep_name out, and the "
+            "variables are called prediction, std, lower and upper."
+        )
+    renamed = result.rename(names)
+    others = [new for new in names.values() if new != name]
+    if others:
+        renamed[name].attrs["ancillary_variables"] = " ".join(others)
+    return renamed
 
 
 def describe_axis(axis: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .projection import Projection, crs_of
 
-__all__ = ["Axes", "find_axes"]
+__all__ = ["Axes", "degrees", "find_axes", "find_plane", "with_places"]
 
 NORTH = {"degrees_north", "degree_north", "degree_n", "degrees_n", "degreen", "degreesn"}
 EAST = {"degrees_east", "degree_east", "degree_e", "degrees_e", "degreee", "degreese"}
@@ -38,23 +38,34 @@ class Axes:
 
     Attributes
     ----------
-    latitude, longitude : str
+    latitude, longitude : str or None
         Coordinates of one or two dimensions; northings and eastings if there is a `projection`.
+        None for a grid of other numbers, which names them among `others`.
     projection : Projection or None
         From these to latitude and longitude.
     time : str or None
     others : tuple of str
         Other dimensions with numbers, such as a depth.
+    flat : bool
+        Whether latitude and longitude are northings and eastings of a projection without a name.
     """
 
-    latitude: str
-    longitude: str
+    latitude: str | None
+    longitude: str | None
     projection: Projection | None = None
     time: str | None = None
     others: tuple[str, ...] = ()
+    flat: bool = False
+
+    @property
+    def is_plane(self) -> bool:
+        """Tell whether places are numbers of a plane, not degrees."""
+        return self.flat or self.projection is not None
 
 
-def find_axes(data: Any, is_time: Any, crs: Any = None, constant: bool = False) -> Axes:
+def find_axes(
+    data: Any, is_time: Any, crs: Any = None, constant: bool = False, places: bool = True
+) -> Axes:
     """Find the axes of a DataArray or Dataset.
 
     CF attributes decide (`units`, `standard_name`, `axis`), then common names.
@@ -69,23 +80,37 @@ def find_axes(data: Any, is_time: Any, crs: Any = None, constant: bool = False) 
     constant : bool
         Whether dimensions of length one, and a time without a dimension, are axes too. A model
         cannot learn from them, but may need them.
+    places : bool
+        Whether latitude and longitude are looked for. If not, all dimensions are times or numbers.
     """
+    if not places:
+        return Axes(None, None, None, *_others(data, is_time, set(), constant))
     plane = crs_of(data) if crs is None else crs
     latitude, longitude = (_find(data, angle) for angle in WORDS)
     projection = None
     if plane is not None and (crs is not None or latitude is None or longitude is None):
-        latitude, longitude = (_find_plane(data, angle) for angle in WORDS)
+        latitude, longitude = (find_plane(data, angle) for angle in WORDS)
         projection = Projection.of(plane)
     for angle, found in (("latitude", latitude), ("longitude", longitude)):
         if found is None:
             raise ValueError(_missing(data, angle))
-    places = {dim for name in (latitude, longitude) for dim in data[name].dims}
-    rest = [dim for dim in data.dims if dim not in places]
+    used = {dim for name in (latitude, longitude) for dim in data[name].dims}
+    return Axes(str(latitude), str(longitude), projection, *_others(data, is_time, used, constant))
+
+
+def _others(
+    data: Any, is_time: Any, used: set[Any], constant: bool
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the time and the other dimensions with numbers, beside those that are used."""
+    rest = [dim for dim in data.dims if dim not in used]
     if not constant:
         rest = [dim for dim in rest if data.sizes[dim] > 1]
     times = [dim for dim in rest if dim in data.coords and is_time(data[dim])]
-    if constant and not times:
-        times = [name for name, c in data.coords.items() if c.ndim == 0 and is_time(c)]
+    if not times:  # along a track, or of the whole grid
+        beside = [c for name, c in data.coords.items() if name not in data.dims and is_time(c)]
+        moving = [c.name for c in beside if c.ndim and c.dtype.kind in "MO" and c.size > 1]
+        fixed = [c.name for c in beside if c.ndim == 0] if constant else []
+        times = [*moving, *fixed]
     others = []
     for dim in rest:
         if dim in times[:1]:
@@ -97,9 +122,22 @@ def find_axes(data: Any, is_time: Any, crs: Any = None, constant: bool = False) 
                 f"The dimension {dim!r} has no numbers as coordinates, so that its entries cannot "
                 f"be told apart: select one of them, as in data.isel({dim}=0), or assign numbers."
             )
-    return Axes(
-        str(latitude), str(longitude), projection, str(times[0]) if times else None, tuple(others)
-    )
+    return (str(times[0]) if times else None), tuple(others)
+
+
+def with_places(data: Any, is_time: Any) -> Any:
+    """Return a Dataset whose latitudes, longitudes and times are coordinates.
+
+    Files of tracks and swaths often hold them as variables like any other.
+    """
+    found = []
+    for angle in WORDS:
+        if _find(data, angle) is None:
+            found += [_find(data, angle, data.data_vars)]
+    if not any(is_time(c) for c in data.coords.values()):
+        dates = (v for v in data.data_vars.values() if v.dtype.kind in "MO" and is_time(v))
+        found += [str(variable.name) for variable in dates][:1]
+    return data.set_coords([name for name in found if name is not None])
 
 
 def degrees(coordinate: Any, angle: str) -> Any:
@@ -129,15 +167,16 @@ def degrees(coordinate: Any, angle: str) -> Any:
     return values.clip(-90, 90) if angle == "latitude" else (values + 180) % 360 - 180
 
 
-def _find(data: Any, angle: str) -> str | None:
+def _find(data: Any, angle: str, among: Any = None) -> str | None:
     """Return the coordinate that is a latitude or longitude, those of one dimension first."""
+    among = data.coords if among is None else among
     units = NORTH if angle == "latitude" else EAST
     tests = (
         lambda c: str(c.attrs.get("units", "")).lower() in units,
         lambda c: c.attrs.get("standard_name") == angle,
         lambda c: bool(WORDS[angle] & _words(str(c.name))),
     )
-    numeric = [c for c in data.coords.values() if c.dtype.kind in "iuf" and 0 < c.ndim <= 2]
+    numeric = [c for c in among.values() if c.dtype.kind in "iuf" and 0 < c.ndim <= 2]
     for test in tests:
         found = sorted((c for c in numeric if test(c)), key=lambda c: (c.ndim, c.name != c.dims[0]))
         if found:
@@ -145,7 +184,8 @@ def _find(data: Any, angle: str) -> str | None:
     return None
 
 
-def _find_plane(data: Any, angle: str) -> str | None:
+def find_plane(data: Any, angle: str) -> str | None:
+    """Return the coordinate that is a northing ("latitude") or an easting ("longitude")."""
     axis = AXIS[angle]
     for coordinate in data.coords.values():
         if coordinate.ndim != 1 or coordinate.dtype.kind not in "iuf":

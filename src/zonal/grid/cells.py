@@ -9,11 +9,11 @@ import numpy as np
 
 from .._suggestions import near
 from .._typing import Array
-from .axes import Axes, degrees, find_axes
+from .axes import Axes, degrees, find_axes, with_places
 from .optional import library
-from .times import as_years, is_time
+from .times import as_dates, as_years, is_time
 
-__all__ = ["Cells", "Field", "as_dataset", "blocks_of", "choose_target"]
+__all__ = ["Cells", "Field", "as_dataset", "blocks_of", "choose_target", "is_known"]
 
 # Cells of a grid in memory that are looked at together.
 BLOCK_CELLS = 1 << 18
@@ -42,27 +42,41 @@ class Cells:
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
+        places = [] if self.axes.latitude is None else ["latitude", "longitude"]
         times = [] if self.axes.time is None else ["time"]
-        return ["latitude", "longitude", *times, *self.axes.others, *self.covariates]
+        return [*places, *times, *self.axes.others, *self.covariates]
 
     def block(self, data: Any) -> "Cells":
         """Return the cells of a part of the grid."""
         return Cells(data, self.dims, self.axes, self.covariates)
 
-    def rows(self, chosen: Array | None = None) -> Any:
+    def rows(self, chosen: Array | None = None, dates: bool = False) -> Any:
         """Return a frame with a row for each cell, in C order, or for those chosen.
+
+        Numbers become float64; dates and words of covariates stay what they are.
 
         Parameters
         ----------
         chosen : ndarray of bool, of the grid's shape, optional
+        dates : bool
+            Whether the time is a date; else a number of years.
         """
-        parts = {**self._places(), **self._other_axes()}
+        parts = {**self._places(), **self._other_axes(dates)}
         parts.update({name: self.data[name] for name in self.covariates})
         columns = {}
         for name, part in parts.items():
             whole = self._whole(part)
-            columns[name] = (whole.ravel() if chosen is None else whole[chosen]).astype(np.float64)
+            cells = whole.ravel() if chosen is None else whole[chosen]
+            columns[name] = cells.astype(np.float64) if cells.dtype.kind in "iufb" else cells
         return library("pandas").DataFrame(columns, columns=self.columns)
+
+    def known(self, names: Any) -> Array:
+        """Tell in which cells all of some variables have a value: [*shape]."""
+        shape = tuple(self.data.sizes[dim] for dim in self.dims)
+        found = np.ones(shape, dtype=bool)
+        for name in names:
+            found &= is_known(self.array(name))
+        return found
 
     def array(self, name: str) -> Array:
         """Return the values of a variable in all cells: [*shape]."""
@@ -77,6 +91,8 @@ class Cells:
 
     def _places(self) -> dict[str, Any]:
         axes = self.axes
+        if axes.latitude is None:
+            return {}
         y, x = self.data[axes.latitude], self.data[axes.longitude]
         if axes.projection is None:
             return {"latitude": degrees(y, "latitude"), "longitude": degrees(x, "longitude")}
@@ -84,12 +100,12 @@ class Cells:
         lat, lon = axes.projection.to_degrees(x.values, y.values)
         return {"latitude": y.copy(data=lat), "longitude": y.copy(data=lon)}
 
-    def _other_axes(self) -> dict[str, Any]:
+    def _other_axes(self, dates: bool) -> dict[str, Any]:
         others = {name: self.data[name] for name in self.axes.others}
         if self.axes.time is None:
             return others
         time = self.data[self.axes.time]
-        return {"time": time.copy(data=as_years(time)).astype(np.float64), **others}
+        return {"time": time.copy(data=as_dates(time) if dates else as_years(time)), **others}
 
 
 @dataclass(frozen=True)
@@ -151,7 +167,7 @@ class Field:
                 f"Covariates have the dimension {min(extra)!r}, which {name!r} has not: select an "
                 "entry of it."
             )
-        kept = whole[[name, *names]]
+        kept = whole[[name, *names]].unify_chunks()
         return cls(Cells(kept, tuple(values.dims), axes, names), name)
 
     @property
@@ -165,9 +181,7 @@ class Field:
         for _, block in blocks_of(self.cells.data, self.cells.dims):
             cells = self.cells.block(block)
             values = cells.array(self.target)
-            known = np.isfinite(values)
-            for name in cells.covariates:
-                known = known & np.isfinite(cells.array(name))
+            known = cells.known([self.target, *cells.covariates])
             if known.any():
                 empty = False
                 y = values[known]
@@ -177,6 +191,18 @@ class Field:
                 f"No cell of {self.target!r} has a value (all are NaN, masked, or without their "
                 "covariates): there is nothing to learn from."
             )
+
+
+def is_known(values: Array) -> Array:
+    """Tell which values are none of NaN, infinity, NaT, None and empty text."""
+    if values.dtype.kind in "iub":
+        return np.ones(values.shape, dtype=bool)
+    if values.dtype.kind in "fc":
+        return np.isfinite(values)
+    if values.dtype.kind in "Mm":
+        return ~np.isnat(values)
+    # What is not equal to itself is NaN in a column of words.
+    return np.asarray((values == values) & (values != "") & (values != None))  # noqa: E711
 
 
 def as_dataset(data: Any) -> Any:
@@ -192,7 +218,7 @@ def as_dataset(data: Any) -> Any:
     packed = {"_FillValue", "missing_value", "scale_factor", "add_offset"}
     if any(packed & set(variable.attrs) for variable in data.variables.values()):
         data = xr.decode_cf(data, decode_times=False)  # opened with mask_and_scale=False
-    return data
+    return with_places(data, is_time)
 
 
 def choose_target(data: Any, target: str | None) -> str:

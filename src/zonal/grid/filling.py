@@ -1,22 +1,28 @@
 """Models of grids, and grids without holes."""
 
+import sys
 import warnings
 from typing import Any
 
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..features import HarmonicFeatures, SphereEncoder
+from ..features import HarmonicFeatures, SphereEncoder, TableEncoder
 from ..learners import KernelRidge, NeighborKriging
+from ..learners.base import Learner
 from ..model.recipe import MIN_ROWS
 from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
-from .cells import Field
+from .attributes import with_own_name
+from .cells import Field, as_dataset
+from .extent import extent_of
+from .masks import mask_of
+from .matching import columns_of, match
 from .prediction import answers, check_coverage
+from .sphere import on_sphere
 
-__all__ = ["fill", "fit"]
+__all__ = ["fill", "fit", "own_covariates"]
 
 
 def fit(
@@ -44,7 +50,9 @@ def fit(
         Other variables of the Dataset that help to predict it.
     model : estimator, optional
         An unfitted regressor, by default ``KernelRidge(random_state=0)``, which chooses everything
-        itself (with fewer than 300 cells: harmonic features of the sphere, and a local part).
+        itself (with fewer than 300 cells: harmonic features of the sphere, and a local part). To
+        any model latitude and longitude are a place on the sphere: one that takes numbers as they
+        come, such as `NeighborKriging`, gets a `SphereEncoder` before it.
     crs : anything that pyproj takes, optional
         The projection of x and y, if `data` does not tell.
 
@@ -52,7 +60,8 @@ def fit(
     -------
     estimator
         Fitted to a frame with the columns latitude, longitude, time and so on. ``field_`` has the
-        name and the attributes of the variable, which `predict_grid` copies.
+        name and the attributes of the variable, which `predict_grid` copies, and the region of its
+        cells, which is that of `predict_grid` where none is given.
 
     Examples
     --------
@@ -77,6 +86,7 @@ def fill(
     coverage: float = 0.9,
     model: Any = None,
     crs: Any = None,
+    keep_name: bool = False,
 ) -> Any:
     """Fill the holes of a grid: NaN cells get a prediction, and how sure it is.
 
@@ -84,12 +94,18 @@ def fill(
     ----------
     data, target, covariates, crs
         As `fit` takes them.
-    where : xarray.DataArray of bool, optional
-        The cells that are wanted, such as those of the sea; others without a value stay NaN.
+    where : str, xarray.DataArray or array-like, optional
+        The cells that are wanted, such as those of the sea; others without a value stay NaN. The
+        name of a variable of `data`, or values that are neither 0 nor NaN where a cell is wanted,
+        along some or all dimensions of the grid.
     coverage : float, default=0.9
         The probability of the interval from ``lower`` to ``upper``.
     model : estimator, optional
-        As `fit` takes it; one that is fitted already is used as it is.
+        As `fit` takes it; one that is fitted already is used as it is, with the covariates that
+        it was fitted to.
+    keep_name : bool, default=False
+        Whether the filled variable keeps its name: ``sst``, ``sst_std``, ``sst_lower`` and
+        ``sst_upper`` in the place of those below.
 
     Returns
     -------
@@ -109,14 +125,29 @@ def fill(
     True
     """
     check_coverage(coverage)
-    if model is None or not _is_fitted(model):
-        model = fit(data, target, covariates=covariates, model=model, crs=crs)
+    data = as_dataset(data)
+    ready = model is not None and _is_fitted(model)
+    if ready:
+        covariates = covariates or own_covariates(model, data, target)
     field = Field.of(data, target, covariates, crs, constant=True)
+    wanted = None if where is None else mask_of(where, data, field.cells.dims)
+    if not ready:
+        model = fit(data, target, covariates=covariates, model=model, crs=crs)
+    _, plan = match(model, field.cells.data.drop_vars(field.target), field.cells.dims, crs=crs)
     what = f"holes of {field.target} filled by {type(model).__name__}"
     attrs = dict(field.values.attrs)
-    return answers(
-        field.cells, model, coverage, field.target, attrs, field=field, where=where, what=what
+    found = answers(
+        field.cells,
+        plan,
+        model,
+        coverage,
+        field.target,
+        attrs,
+        field=field,
+        where=wanted,
+        what=what,
     )
+    return with_own_name(found, field.target) if keep_name else found
 
 
 def _fitted(field: Field, model: Any) -> Any:
@@ -124,9 +155,12 @@ def _fitted(field: Field, model: Any) -> Any:
     streams = getattr(model, "local", "auto") is None  # nothing but a local part needs rows at once
     held = None if streams else StreamSource(field).hold(KEPT_BYTES)
     few = held is not None and len(held) < MIN_ROWS
-    chosen = _default(few) if model is None else clone(model)
+    words = any(field.cells.data[name].dtype.kind not in "iufb" for name in field.cells.covariates)
+    chosen = _default(few, words) if model is None else on_sphere(model, words)
+    if held is None and not isinstance(_last(chosen), Learner):  # which takes no blocks
+        held = StreamSource(field).hold(sys.maxsize)
     if held is None:
-        if not streams and getattr(chosen, "local", None) == "auto":
+        if not streams and _local_is_open(chosen):
             warnings.warn(
                 f"The cells with a value are more than {KEPT_BYTES / 2**30:g} GB as rows, which "
                 "are not held: the model has features alone, and no part that knows the nearest "
@@ -139,16 +173,36 @@ def _fitted(field: Field, model: Any) -> Any:
     else:
         chosen.fit(held.X, held.y)
     attrs = {key: value for key, value in field.values.attrs.items() if isinstance(value, str)}
-    chosen.field_ = {"name": field.target, "attrs": attrs}
+    blocks = field if held is None else [(held.X,)]
+    chosen.field_ = {"name": field.target, "attrs": attrs, "extent": extent_of(blocks)}
     return chosen
 
 
-def _default(few: bool) -> KernelRidge:
+def own_covariates(model: Any, data: Any, target: str | None) -> tuple[str, ...]:
+    """Return the variables of a grid that a fitted model has as columns, but for the target."""
+    names = columns_of(model) or []
+    return tuple(name for name in names if name in data.data_vars and name != target)
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _local_is_open(model: Any) -> bool:
+    """Tell whether a model would choose a local part."""
+    local = getattr(model, "local", None)
+    return isinstance(local, str) and local == "auto"
+
+
+def _default(few: bool, words: bool) -> KernelRidge:
     """Return a model for which nothing has to be set; few rows are too few to choose by."""
     if not few:
         return KernelRidge(random_state=0)
-    features = make_pipeline(SphereEncoder(), HarmonicFeatures("gaussian", 64))
-    return KernelRidge(features, local=NeighborKriging(), random_state=0)
+    features = HarmonicFeatures("gaussian", 64)
+    local = NeighborKriging()
+    if words:
+        return KernelRidge(features, local=local, encoder=TableEncoder(), random_state=0)
+    return KernelRidge(make_pipeline(SphereEncoder(), features), local=local, random_state=0)
 
 
 def _is_fitted(model: Any) -> bool:

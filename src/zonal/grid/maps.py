@@ -1,145 +1,189 @@
-"""Pictures of maps, with matplotlib alone: predictions, uncertainty, residuals, folds."""
+"""Pictures of maps, with matplotlib alone: predictions, uncertainty, folds, sheets of times."""
 
+from itertools import product
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from .._typing import Array
 from ..evaluation import BlockKFold
-from .axes import Axes, degrees, find_axes
+from .axes import Axes, degrees, find_axes, find_plane, with_places
 from .optional import library
-from .projections import MapProjection, fitting_projection
+from .panels import (
+    colours,
+    draw_cells,
+    draw_coastlines,
+    draw_field,
+    draw_points,
+    fold_colours,
+)
+from .projections import fitting_projection
 from .times import is_time
 
-__all__ = ["draw", "draw_cells", "draw_field", "draw_folds", "draw_points", "fold_colours"]
+__all__ = [
+    "colours",
+    "draw",
+    "draw_cells",
+    "draw_field",
+    "draw_folds",
+    "draw_points",
+    "drawing_axes",
+    "fold_colours",
+]
 
-LINES = {"color": "#000000", "alpha": 0.18, "linewidth": 0.5, "zorder": 3}
+# The most small maps of a sheet; of more times so many are drawn, evenly spaced.
+MOST_MAPS = 24
 
 
-def draw(result: Any, *, title: str | None = None, projection: Any = None) -> Any:
+def draw(
+    result: Any, *, title: str | None = None, projection: Any = None, coastlines: bool = False
+) -> Any:
     """Draw what `fill` or `predict_grid` found: the prediction and, below it, its uncertainty.
+
+    Further dimensions, such as many times, make a sheet of small maps with one scale.
 
     Parameters
     ----------
-    result : xarray.Dataset
-        With ``prediction`` and perhaps ``std``. Of further dimensions the first entry is drawn.
+    result : xarray.Dataset or DataArray
+        With ``prediction`` and perhaps ``std`` (or ``sst`` and ``sst_std``); of any other Dataset
+        all variables on the grid are drawn.
     title : str, optional
-        By default the name of the variable and the time.
+        By default the coordinates that the whole picture shares, such as its time.
     projection : MapProjection, optional
         By default the globe (Robinson), a pole (orthographic) or a plain map, as the data need.
+    coastlines : bool, default=False
+        Whether the coasts of the world are drawn (Natural Earth, 1:110 million).
 
     Returns
     -------
     matplotlib.figure.Figure
         ``figure.savefig("map.png")`` writes it.
     """
-    axes = find_axes(result, is_time)
-    places = {*result[axes.latitude].dims, *result[axes.longitude].dims}
-    one = result.isel({dim: 0 for dim in result.dims if dim not in places}).load()
-    names = [name for name in ("prediction", "std") if name in one]
+    data = _as_dataset(result)
+    axes = drawing_axes(data)
+    places = {*data[axes.latitude].dims, *data[axes.longitude].dims}
+    names = _variables(data, places)
+    extra = [dim for dim in data[names[0]].dims if dim not in places]
+    entries = [
+        dict(zip(extra, place, strict=True))
+        for place in product(*(range(data.sizes[dim]) for dim in extra))
+    ]
+    shown = [entries[k] for k in np.unique(np.linspace(0, len(entries) - 1, MOST_MAPS).round())
+             .astype(int)] if len(entries) > MOST_MAPS else entries  # fmt: skip
+    one = data[names].isel(shown[0]) if len(shown) == 1 else data[names]
+    words = _moment(one) if title is None else title
+    if len(shown) < len(entries):
+        words = f"{words}{', ' if words else ''}{len(shown)} of {len(entries)}"
+    columns = int(np.ceil(np.sqrt(len(shown))))
+    rows = -(-len(shown) // columns)
+    ratio = _ratio(data, axes)
+    # Maps that are as high as wide go side by side.
+    beside = len(names) if len(shown) == 1 and ratio > 0.7 else 1
+    width = 3.0 * columns + 1.5 if len(shown) > 1 else 5.5 if ratio > 0.7 else 7.5
+    height = (width - 1.5) / columns * ratio * rows + 0.8
     figure = library("matplotlib.figure").Figure(
-        figsize=(7.5, 3.9 * len(names)), layout="constrained", dpi=150
+        figsize=(width * beside, height * len(names) / beside), layout="constrained", dpi=150
     )
-    panels = np.atleast_1d(figure.subplots(len(names), 1))
-    for panel, name in zip(panels, names, strict=True):
-        values = one[name]
-        units = values.attrs.get("units", "")
-        label = str(values.attrs.get("long_name", name)) + (f" ({units})" if units else "")
-        style = {"cmap": "magma_r", "vmin": 0.0} if name == "std" else {}
-        artist = draw_field(panel, values, axes, projection, **style)
-        figure.colorbar(artist, ax=panel, label=fill(label, 36), shrink=0.85, aspect=30)
-    figure.suptitle(title if title is not None else _moment(one, axes))
+    parts = np.ravel(figure.subfigures(len(names) // beside, beside))
+    for part, name in zip(parts, names, strict=True):
+        chosen = [data[name].isel(entry).load() for entry in shown]
+        _draw_sheet(part, chosen, name, axes, (rows, columns), projection, coastlines)
+    figure.suptitle(words)
     return figure
 
 
-def draw_field(
-    panel: Any, values: Any, axes: Axes, projection: MapProjection | None = None, **style: Any
-) -> Any:
-    """Draw a field on an empty panel; colours are centred where values have both signs.
+def _draw_sheet(
+    part: Any, fields: list[Any], name: str, axes: Axes, shape: tuple[int, int], projection: Any,
+    coast: bool,
+) -> None:  # fmt: skip
+    """Draw one variable at several times with one scale, in a part of a figure."""
+    panels = np.atleast_1d(part.subplots(*shape, squeeze=False)).ravel()
+    values = np.concatenate([np.ravel(field.values) for field in fields])
+    style = {"cmap": "magma_r", "vmin": 0.0} if name == "std" or name.endswith("_std") else {}
+    look = colours(values, style)
+    if not look["vmax"] > look["vmin"]:
+        look["vmax"] = look["vmin"] + 1.0
+    artist = None
+    for panel, field in zip(panels, fields, strict=False):
+        artist = draw_field(panel, field, axes, projection, **look)
+        if len(fields) > 1:
+            panel.set_title(_moment(field), fontsize="small")
+            panel.tick_params(labelsize="x-small")
+        if coast and not axes.is_plane:
+            lat = degrees(field[axes.latitude], "latitude").values
+            lon = degrees(field[axes.longitude], "longitude").values
+            draw_coastlines(panel, projection or fitting_projection(lat, lon))
+    for panel in panels[len(fields) :]:
+        panel.set_visible(False)
+    units = str(fields[0].attrs.get("units", ""))
+    label = str(fields[0].attrs.get("long_name", name))
+    # As high as one map of one column, or as the sheet.
+    bar = part.colorbar(artist, ax=panels.tolist(), shrink=0.85, aspect=30)
+    bar.set_label(fill(f"{label} ({units})" if units else label, 36))
+    known = values[np.isfinite(values)]
+    if len(known) and np.ptp(known) == 0:  # one value has one mark
+        bar.set_ticks([float(known[0])], labels=[f"{float(known[0]):.6g}"])
 
-    Parameters
-    ----------
-    panel : matplotlib.axes.Axes
-    values : xarray.DataArray of two dimensions
-    axes : Axes
-        Where its cells are.
-    projection : MapProjection, optional
-    **style
-        Of ``pcolormesh``.
-    """
-    y, x = values[axes.latitude], values[axes.longitude]
-    if axes.projection is not None:  # a plane already
-        plane = values.transpose(*y.dims, *x.dims).values
-        panel.set(aspect="equal", xlabel=axes.longitude, ylabel=axes.latitude)
-        return panel.pcolormesh(x.values, y.values, plane, rasterized=True, **colours(plane, style))
+
+def drawing_axes(data: Any) -> Axes:
+    """Return the axes of a map: latitude and longitude, or y and x of a plane without a name."""
+    try:
+        return find_axes(data, is_time, constant=True)
+    except ValueError:
+        y, x = (find_plane(data, angle) for angle in ("latitude", "longitude"))
+        if y is None or x is None:
+            raise
+        return Axes(y, x, flat=True)
+
+
+def _as_dataset(result: Any) -> Any:
+    xr = library("xarray")
+    if isinstance(result, xr.DataArray):
+        result = result.to_dataset(name=result.name or "values", promote_attrs=False)
+    if not isinstance(result, xr.Dataset):
+        raise TypeError(
+            f"{type(result).__name__} is not a map: pass an xarray.Dataset or DataArray, such as "
+            "zonal.fill returns."
+        )
+    return with_places(result, is_time)
+
+
+def _variables(data: Any, places: set[Any]) -> list[str]:
+    """Return what is drawn: a prediction and its standard deviation, or all there is."""
+    found = [
+        str(name)
+        for name, values in data.data_vars.items()
+        if places <= set(values.dims) and values.dtype.kind in "iufb"
+    ]
+    for name in found:
+        std = "std" if name == "prediction" else f"{name}_std"
+        if std in found:
+            return [name, std]
+    if "prediction" in found:
+        return ["prediction"]
+    if not found:
+        known = ", ".join(repr(str(name)) for name in data.data_vars) or "none"
+        raise ValueError(
+            f"There is nothing to draw: no variable of numbers (there is {known}) has the "
+            f"dimensions {', '.join(map(str, sorted(map(str, places))))}."
+        )
+    return found
+
+
+def _ratio(data: Any, axes: Axes) -> float:
+    """Return the height of a map relative to its width, about."""
+    y, x = data[axes.latitude], data[axes.longitude]
+    if axes.is_plane:
+        return float(np.clip(np.ptp(y.values) / max(np.ptp(x.values), 1e-300), 0.3, 1.6))
     lat, lon = degrees(y, "latitude").values, degrees(x, "longitude").values
-    projection = projection or fitting_projection(lat, lon)
-    if lat.ndim == 2:
-        flat = values.transpose(*y.dims).values
-        return draw_points(panel, lat.ravel(), lon.ravel(), flat.ravel(), projection, **style)
-    field = values.transpose(*y.dims, *x.dims).values
-    return draw_cells(panel, lat, lon, field, projection, **style)
-
-
-def draw_cells(
-    panel: Any,
-    lat: Array,
-    lon: Array,
-    field: Array,
-    projection: MapProjection | None = None,
-    **style: Any,
-) -> Any:
-    """Draw the cells of a grid on an empty panel.
-
-    Parameters
-    ----------
-    panel : matplotlib.axes.Axes
-    lat, lon : ndarrays of shapes (n,) and (m,)
-        The middles of the cells, in any order.
-    field : ndarray of shape (n, m)
-    projection : MapProjection, optional
-    **style
-        Of ``pcolormesh``.
-    """
-    projection = projection or fitting_projection(lat, lon)
-    lat_edges, lon_edges, field = _edges(lat, lon, field, projection.center)
-    x, y = projection(*np.meshgrid(lat_edges, lon_edges, indexing="ij"))
-    corners = np.isfinite(x)
-    seen = corners[:-1, :-1] & corners[1:, 1:] & corners[:-1, 1:] & corners[1:, :-1]
-    shown = np.where(seen, field, np.nan)
-    look = {"rasterized": True, **colours(field, style)}
-    artist = panel.pcolormesh(np.nan_to_num(x), np.nan_to_num(y), shown, **look)
-    frame(panel, projection, lat_edges, lon_edges)
-    return artist
-
-
-def draw_points(
-    panel: Any,
-    lat: Array,
-    lon: Array,
-    values: Array,
-    projection: MapProjection | None = None,
-    **style: Any,
-) -> Any:
-    """Draw places as coloured dots on an empty panel.
-
-    Parameters
-    ----------
-    panel : matplotlib.axes.Axes
-    lat, lon, values : ndarrays of shape (n,)
-    projection : MapProjection, optional
-    **style
-        Of ``scatter``.
-    """
-    projection = projection or fitting_projection(lat, lon)
-    turned = (np.asarray(lon) - projection.center + 180) % 360 - 180 + projection.center
-    x, y = projection(lat, turned)
-    size = float(np.clip(60_000 / max(len(x), 1), 1, 20))
-    look = {"s": size, "linewidths": 0, "rasterized": True, **colours(values, style)}
-    artist = panel.scatter(x, y, c=values, **look)
-    frame(panel, projection, np.asarray(lat), turned)
-    return artist
+    projection = fitting_projection(lat, lon)
+    if projection.outline is not None:
+        span = np.ptp(projection.outline, axis=0)
+        return float(np.clip(span[1] / span[0], 0.3, 1.0))
+    turned = (lon - projection.center + 180) % 360 - 180
+    shrink = projection(0.0, projection.center + 1.0)[0]
+    width = max(float(np.ptp(turned)) * float(shrink), 1e-9)
+    return float(np.clip(np.ptp(lat) / width, 0.3, 1.6))
 
 
 def draw_folds(X: Any, cv: Any, *, groups: Any = None, title: str = "Folds") -> Any:
@@ -148,7 +192,7 @@ def draw_folds(X: Any, cv: Any, *, groups: Any = None, title: str = "Folds") -> 
     Parameters
     ----------
     X : frame or array
-        With latitudes and longitudes as `BlockKFold` finds them.
+        With latitudes and longitudes, or coordinates, as `BlockKFold` finds them.
     cv : BlockKFold
         Or any other splitter of scikit-learn, of rows (latitude, longitude).
     groups : array-like, optional
@@ -159,110 +203,38 @@ def draw_folds(X: Any, cv: Any, *, groups: Any = None, title: str = "Folds") -> 
     -------
     matplotlib.figure.Figure
     """
-    lat, lon = (cv if isinstance(cv, BlockKFold) else BlockKFold()).places(X)
-    folds = np.zeros(len(lat), dtype=int)
+    plane = isinstance(cv, BlockKFold) and cv.coordinates is not None
+    if plane:
+        x, y = _two_columns(X, cv.coordinates)
+    else:
+        y, x = (cv if isinstance(cv, BlockKFold) else BlockKFold()).places(X)
+    folds = np.zeros(len(y), dtype=int)
     n_splits = 0
     for number, (_, test) in enumerate(cv.split(X, None, groups)):
         folds[test], n_splits = number, number + 1
     figure = library("matplotlib.figure").Figure(figsize=(7.5, 4.2), layout="constrained", dpi=150)
     panel = figure.subplots()
-    artist = draw_points(panel, lat, lon, folds, **fold_colours(n_splits))
+    if plane:
+        panel.set(aspect="equal", xlabel=cv.coordinates[0], ylabel=cv.coordinates[-1])
+        artist = panel.scatter(x, y, c=folds, s=8, linewidths=0, **fold_colours(n_splits))
+    else:
+        artist = draw_points(panel, y, x, folds, **fold_colours(n_splits))
     bar = figure.colorbar(artist, ax=panel, label="fold", shrink=0.7, aspect=25)
     bar.set_ticks(range(n_splits), labels=[str(k + 1) for k in range(n_splits)])
     figure.suptitle(title)
     return figure
 
 
-def fold_colours(n_folds: int) -> dict[str, Any]:
-    """Return a colour for each of the numbers from 0 on, as the style of points."""
-    shades = library("matplotlib").colormaps["tab10" if n_folds <= 10 else "tab20"].colors
-    chosen = [shades[k % len(shades)] for k in range(n_folds)]
-    palette = library("matplotlib.colors").ListedColormap(chosen)
-    return {"cmap": palette, "vmin": -0.5, "vmax": n_folds - 0.5}
+def _two_columns(X: Any, coordinates: Any) -> list[Any]:
+    """Return the first and the last of the columns that blocks are made of."""
+    chosen = (coordinates[0], coordinates[-1])
+    if hasattr(X, "columns"):
+        names = list(X.columns)
+        return [np.asarray(X[c if isinstance(c, str) else names[c]]) for c in chosen]
+    return [np.asarray(X)[:, c] for c in chosen]
 
 
-def colours(values: Array, style: dict[str, Any]) -> dict[str, Any]:
-    """Return colours that suit values: about zero where they have both signs in like measure."""
-    if "cmap" in style and "vmin" in style and "vmax" in style:
-        return style
-    if "norm" in style:  # with limits of its own
-        return {"cmap": "viridis", **style}
-    finite = np.asarray(values, dtype=np.float64)
-    finite = finite[np.isfinite(finite)]
-    low, high = np.quantile(finite, [0.005, 0.995]) if len(finite) else (0.0, 1.0)
-    if low < 0 < high and min(-low, high) > 0.3 * max(-low, high):
-        limit = max(-low, high)
-        return {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit, **style}
-    return {"cmap": "viridis", "vmin": low, "vmax": high if high > low else low + 1, **style}
-
-
-def frame(panel: Any, projection: MapProjection, lat: Array, lon: Array) -> None:
-    """Draw meridians and parallels around places, and the edge of the globe."""
-    panel.set_aspect("equal")
-    whole = projection.outline is not None
-    step = 30.0 if whole else _round_step(max(np.ptp(lat), np.ptp(lon)) / 5)
-    south, north = (-90.0, 90.0) if whole else (float(np.min(lat)), float(np.max(lat)))
-    middle = projection.center
-    west, east = (middle - 180, middle + 180) if whole else (float(np.min(lon)), float(np.max(lon)))
-    for meridian in np.arange(np.ceil(west / step), np.floor(east / step) + 1) * step:
-        side = np.linspace(south, north, 91)
-        panel.plot(*projection(side, np.full(91, meridian)), **LINES)
-    for parallel in np.arange(np.ceil(south / step), np.floor(north / step) + 1) * step:
-        along = np.linspace(west, east, 181)
-        panel.plot(*projection(np.full(181, parallel), along), **LINES)
-    if whole:
-        panel.plot(*np.asarray(projection.outline).T, color="#444444", linewidth=0.8, zorder=4)
-        panel.set_axis_off()
-        return
-    x_ticks = np.arange(np.ceil(west / step), np.floor(east / step) + 1) * step
-    y_ticks = np.arange(np.ceil(south / step), np.floor(north / step) + 1) * step
-    panel.set_xticks(
-        projection(np.zeros(len(x_ticks)), x_ticks)[0], [_degrees(t, "EW") for t in x_ticks]
-    )
-    panel.set_yticks(
-        projection(y_ticks, np.full(len(y_ticks), middle))[1], [_degrees(t, "NS") for t in y_ticks]
-    )
-
-
-def _round_step(width: float) -> float:
-    """Return the largest of 1, 2, 5 times a power of ten that is at most as wide."""
-    power = 10.0 ** np.floor(np.log10(max(width, 1e-6)))
-    return float(power * max(k for k in (1, 2, 5) if k * power <= width * (1 + 1e-9) or k == 1))
-
-
-def _degrees(angle: float, sides: str) -> str:
-    angle = angle if sides == "NS" else (angle + 180) % 360 - 180
-    side = "" if angle == 0 or abs(angle) == 180 else sides[0] if angle > 0 else sides[1]
-    return f"{abs(angle):g}°{side}"
-
-
-def _edges(lat: Array, lon: Array, field: Array, center: float) -> tuple[Array, Array, Array]:
-    """Return the edges of cells in rising order, and the field in that order.
-
-    Longitudes begin at the left edge of the map. A cell across that edge is drawn on both sides.
-    """
-    order = np.argsort(lat)
-    lat, field = lat[order], field[order]
-    left = center - 180
-    turned = (lon - left) % 360 + left
-    order = np.argsort(turned)
-    turned, field = turned[order], field[:, order]
-    edges = _midpoints(turned)
-    if 360 - (turned[-1] - turned[0]) <= 1.5 * np.diff(turned, append=turned[-1] + 1).max():
-        edges = np.append(edges[:-1], [edges[0] + 360, left + 360 + 1e-9])
-        field = np.concatenate([field, field[:, :1]], axis=1)
-        edges = np.maximum.accumulate(np.clip(edges, left, left + 360))
-    return np.clip(_midpoints(lat), -90, 90), edges, field
-
-
-def _midpoints(centers: Array) -> Array:
-    if len(centers) == 1:
-        return np.array([centers[0] - 0.5, centers[0] + 0.5])
-    middle = (centers[1:] + centers[:-1]) / 2
-    return np.concatenate([[2 * centers[0] - middle[0]], middle, [2 * centers[-1] - middle[-1]]])
-
-
-def _moment(one: Any, axes: Axes) -> str:
+def _moment(one: Any) -> str:
     """Return the coordinates that were selected, in words."""
     parts = []
     for name, coordinate in one.coords.items():

@@ -48,7 +48,7 @@ def outcomes(model: Any, X: Any, coverage: float) -> Outcomes:
 
 def _noise(learner: Any, mean: Array) -> Any:
     """Return the variance of the noise of observations, on the scale of the targets."""
-    local = learner.local_
+    local = getattr(learner, "local_", None)
     if local is None:
         return 0.0
     noise = local.noise_ * local.scale_
@@ -75,7 +75,8 @@ def _calibrated(learner: Any, X: Any, coverage: float) -> Outcomes:
 
 def knows_uncertainty(model: Any) -> bool:
     """Tell whether a model gives standard deviations."""
-    return hasattr(_last(model), "local_")
+    learner = _last(model)
+    return hasattr(learner, "predict_interval") or hasattr(learner, "local_")
 
 
 def _last(model: Any) -> Any:

@@ -1,7 +1,8 @@
 """Predictions on grids, in memory or chunk by chunk."""
 
 import threading
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -11,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .._validation import check_positive
+from ..rows.progress import advanced
 from .attributes import describe, describe_axis
-from .axes import find_axes
-from .cells import Cells, Field, as_dataset, blocks_of
-from .matching import columns_of, in_columns_of
+from .cells import BLOCK_CELLS, Cells, Field, as_dataset, blocks_of, is_known
+from .extent import region_of
+from .matching import Matching, match
 from .optional import library
 from .outcomes import Outcomes, knows_uncertainty, outcomes
 from .times import is_time
 
-__all__ = ["answers", "check_coverage", "predict_grid"]
+__all__ = ["answers", "check_coverage", "grid_of", "predict_grid"]
 
 # A variable of our own in the Datasets that Dask cuts into chunks.
 GRID = "_cells_of_the_grid"
@@ -39,31 +41,42 @@ def predict_grid(
     coverage: float = 0.9,
     chunks: Any = None,
     crs: Any = None,
+    at: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Predict on a grid of latitudes and longitudes.
+    """Predict on a grid of latitudes and longitudes, or on any grid that is given.
+
+    Each column of the model is looked for: latitude and longitude; a time, in a column of dates or
+    one whose name says so; variables of `like` by their name; and what is the same everywhere in
+    `at`. All that is missing comes in one error.
 
     Parameters
     ----------
     model : fitted regressor
         Of `zonal.grid.fit`, or any whose columns are latitude and longitude by name, (latitude,
-        longitude) or points of the sphere, then time.
+        longitude) or points of the sphere, then time; or any columns that `like` has by name.
     lat, lon : array-like, optional
-        Degrees. With `resolution` pairs (south, north) and (west, east), by default the globe.
+        Degrees. With `resolution` pairs (south, north) and (west, east), by default the region of
+        the data that the model was fitted to, up to whole steps, where the model knows it (of
+        `zonal.grid.fit` and ``zonal fit``), else the globe.
     time : date, number or array of them, optional
         The times, if the model has any: dates (text such as "2020-06-15" too), or the numbers
         that it was fitted to.
     resolution : float, optional
         The distance of neighbouring points in degrees, poles included: 0.25 makes 721 × 1440.
     like : xarray.DataArray or Dataset, optional
-        A grid to take instead, with all its coordinates; a Dataset holds the covariates.
+        A grid to take instead, with all its coordinates; a Dataset holds the covariates, such as
+        the heights of a terrain model. `time` may be given beside a grid that has none.
     coverage : float, default=0.9
         The probability of the interval from ``lower`` to ``upper``.
     chunks : int, dict or "auto", optional
-        Chunks as in ``xarray.Dataset.chunk``: the result is computed with Dask when it is
-        needed, chunk by chunk, as in ``result.to_netcdf(path)``. A grid `like` with chunks keeps
-        them.
+        Chunks as in ``xarray.Dataset.chunk`` ("auto": of about 260,000 cells): the result is
+        computed with Dask when it is needed, chunk by chunk, as in ``result.to_netcdf(path)``. A
+        grid `like` with chunks keeps them.
     crs : anything that pyproj takes, optional
         The projection of x and y of `like`, if it does not tell.
+    at : mapping of str to value, optional
+        Columns of the model that have one value all over the map: numbers, words or dates, as in
+        ``at={"date": "2020-07-15", "kind": "urban"}``.
 
     Returns
     -------
@@ -88,24 +101,45 @@ def predict_grid(
     """
     check_coverage(coverage)
     if like is None:
-        data, dims = _globe(lat, lon, time, resolution)
+        data, dims = grid_of(lat, lon, time, resolution, model)
     else:
-        if any(part is not None for part in (lat, lon, time, resolution)):
-            raise ValueError("like=... is a whole grid: leave lat, lon, time and resolution out.")
-        data, dims = as_dataset(like), getattr(like, "dims", ())
-    covariates = tuple(name for name in columns_of(model) or [] if name in data.data_vars)
-    data = data.drop_vars([name for name in data.data_vars if name not in covariates])
-    axes = find_axes(data, is_time, crs, constant=True)
-    dims = tuple(dim for dim in dims if dim in data.sizes)
-    cells = Cells(data, dims, axes, covariates)
+        if any(part is not None for part in (lat, lon, resolution)):
+            raise ValueError("like=... is a whole grid: leave lat, lon and resolution out.")
+        data, dims = as_dataset(like), tuple(str(dim) for dim in getattr(like, "dims", ()))
+        if time is not None:
+            data, dims = _dated(data, time), ("time", *dims)
+    cells, plan = match(model, data, dims, at=at, crs=crs, timed=time is not None)
+    for dim in dims:
+        if dim not in cells.dims and data.sizes[dim] > 1:
+            warnings.warn(
+                f"No column of the model depends on the grid's dimension {dim!r}: the map is "
+                "without it.",
+                UserWarning,
+                stacklevel=2,
+            )
     field = getattr(model, "field_", {"name": "prediction", "attrs": {}})
     if hasattr(model, "table_"):
         field = {"name": model.table_["target"], "attrs": model.table_.get("attrs", {})}
-    return answers(cells, model, coverage, str(field["name"]), dict(field["attrs"]), chunks=chunks)
+    name, attrs = str(field["name"]), dict(field["attrs"])
+    return answers(cells, plan, model, coverage, name, attrs, chunks=chunks)
+
+
+def _dated(data: Any, time: Any) -> Any:
+    """Return a grid with times of its own."""
+    own = [str(name) for name, c in data.coords.items() if is_time(c) and c.ndim]
+    if own:
+        raise ValueError(
+            f"The grid has times of its own ({own[0]!r}): leave the time out, or take one entry of "
+            "the grid and drop its time first."
+        )
+    single = [name for name, c in data.coords.items() if is_time(c)]
+    values, attrs = _times(time)
+    return data.drop_vars(single).assign_coords(time=("time", values, attrs))
 
 
 def answers(
     cells: Cells,
+    plan: Matching,
     model: Any,
     coverage: float,
     name: str,
@@ -121,6 +155,8 @@ def answers(
     Parameters
     ----------
     cells : Cells
+    plan : Matching
+        How they become rows of the model.
     model, coverage
         As `predict_grid` takes them.
     name, attrs
@@ -128,7 +164,7 @@ def answers(
     field : Field, optional
         Where a value is known it stays, with a standard deviation of 0.
     where : xarray.DataArray of bool, optional
-        The cells that are wanted; others without a value stay NaN.
+        The cells that are wanted, as `mask_of` returns them; others without a value stay NaN.
     chunks
         As `predict_grid` takes them.
     what : str
@@ -139,15 +175,18 @@ def answers(
     data = cells.data
     if where is not None:
         data = data.assign({WHERE: where})
+    data = data.unify_chunks()
     if chunks is not None:
-        shape = [data.sizes[dim] for dim in cells.dims]
-        everywhere = library("dask.array").zeros(shape, dtype=bool, chunks=shape)
-        data = data.assign({GRID: (cells.dims, everywhere)}).chunk(chunks)
+        cut = _cut(data, cells.dims, chunks)
+        marker = library("dask.array").zeros(
+            tuple(data.sizes[dim] for dim in cells.dims), dtype=bool, chunks=tuple(cut.values())
+        )
+        data = data.assign({GRID: (cells.dims, marker)}).chunk(cut)
     dtype = np.float64 if field is None else np.result_type(field.values.dtype, np.float32)
     bare = replace(cells, data=None)
     known = None if field is None else replace(field, cells=bare)
     function = partial(
-        _answer, cells=bare, model=model, coverage=coverage, field=known, dtype=dtype
+        _answer, cells=bare, plan=plan, model=model, coverage=coverage, field=known, dtype=dtype
     )
     lazy = bool(data.chunks)
     result = xr.Dataset(
@@ -166,19 +205,27 @@ def answers(
     return result
 
 
+def _cut(data: Any, dims: tuple[str, ...], chunks: Any) -> dict[str, tuple[int, ...]]:
+    """Return the sizes of chunks along each dimension; "auto" makes them as large as blocks."""
+    shape = tuple(data.sizes[dim] for dim in dims)
+    wanted = tuple(chunks.get(dim, -1) for dim in dims) if isinstance(chunks, Mapping) else chunks
+    limit = BLOCK_CELLS * np.dtype(np.float64).itemsize
+    normalize = library("dask.array").core.normalize_chunks
+    return dict(zip(dims, normalize(wanted, shape, limit=limit, dtype=np.float64), strict=True))
+
+
 def _answer(
-    block: Any, *, cells: Cells, model: Any, coverage: float, field: Field | None, dtype: Any
-) -> Any:
+    block: Any, *, cells: Cells, plan: Matching, model: Any, coverage: float,
+    field: Field | None, dtype: Any,
+) -> Any:  # fmt: skip
     """Return the Dataset of predictions for a part of the grid that is in memory."""
     names = Outcomes._fields if knows_uncertainty(model) else Outcomes._fields[:1]
     part = cells.block(block)
-    shape = tuple(block.sizes[dim] for dim in cells.dims)
-    wanted = np.ones(shape, dtype=bool)
-    for covariate in cells.covariates:
-        wanted &= np.isfinite(part.array(covariate))
+    wanted = part.known(cells.covariates)
+    shape = wanted.shape
     found = {key: np.full(shape, np.nan, dtype=dtype) for key in names}
     if field is not None:
-        known = np.isfinite(part.array(field.target))
+        known = is_known(part.array(field.target))
         wanted &= ~known
         for key, values in found.items():
             values[known] = 0 if key == "std" else part.array(field.target)[known]
@@ -186,9 +233,10 @@ def _answer(
         wanted &= part.array(WHERE).astype(bool)
     if wanted.any():
         with ONE_AT_A_TIME:
-            answer = outcomes(model, in_columns_of(model, part.rows(wanted)), coverage)
+            answer = outcomes(model, plan.rows(model, part, wanted), coverage)
         for key in names:
             found[key][wanted] = getattr(answer, key)
+    advanced(wanted.size)
     coords = _coordinates(cells, block)
     return library("xarray").Dataset({k: (cells.dims, v) for k, v in found.items()}, coords=coords)
 
@@ -206,12 +254,15 @@ def _empty(data: Any, dims: tuple[str, ...], dtype: Any, lazy: bool) -> Any:
     return library("dask.array").empty(shape, dtype=dtype, chunks=chunks)
 
 
-def _globe(lat: Any, lon: Any, time: Any, resolution: float | None) -> tuple[Any, tuple[str, ...]]:
+def grid_of(
+    lat: Any, lon: Any, time: Any, resolution: float | None, model: Any = None
+) -> tuple[Any, tuple[str, ...]]:
     """Return the grid of given latitudes, longitudes and times, and its dimensions."""
     if resolution is not None:
         step = check_positive("resolution", resolution, "predict_grid")
-        lat = _range("lat", (-90.0, 90.0) if lat is None else lat, step)
-        west, east = _pair("lon", (-180.0, 180.0) if lon is None else lon)
+        region = region_of(model, step)
+        lat = _range("lat", region[1::2] if lat is None else lat, step)
+        west, east = _pair("lon", region[::2] if lon is None else lon)
         lon = _range("lon", (west, east), step)
         if abs(lon[-1] - lon[0] - 360) < 1e-9:  # the last meridian is the first
             lon = lon[:-1]
@@ -222,8 +273,7 @@ def _globe(lat: Any, lon: Any, time: Any, resolution: float | None) -> tuple[Any
         "lon": (np.atleast_1d(np.asarray(lon, dtype=np.float64)), describe_axis("longitude")),
     }
     if time is not None:
-        values = time if isinstance(time, Iterable) and not isinstance(time, str) else [time]
-        axes = {"time": (_dates(values), {"standard_name": "time", "axis": "T"}), **axes}
+        axes = {"time": _times(time), **axes}
     coords = {name: (name, values, attrs) for name, (values, attrs) in axes.items()}
     return library("xarray").Dataset(coords=coords), tuple(coords)
 
@@ -245,12 +295,18 @@ def _pair(name: str, ends: Any) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
-def _dates(values: Any) -> Any:
-    """Return dates as they are, text as dates, numbers as numbers."""
+def _times(time: Any) -> tuple[Any, dict[str, str]]:
+    """Return times and their attributes: dates as they are, text as dates, numbers as numbers."""
+    values = time if isinstance(time, Iterable) and not isinstance(time, str) else [time]
     array = np.asarray(values)
     if array.dtype.kind in "US":
-        return library("pandas").to_datetime(array).to_numpy()
-    return array
+        try:
+            array = library("pandas").to_datetime(array).to_numpy()
+        except ValueError as error:
+            raise ValueError(
+                f"The time {time!r} is neither a date such as 2020-07-15 nor a number."
+            ) from error
+    return array, {"standard_name": "time", "axis": "T"}
 
 
 def check_coverage(coverage: Any) -> float:

@@ -59,20 +59,30 @@ def robinson(center: float = 0.0) -> MapProjection:
     return MapProjection(to_plane, center, np.concatenate([np.column_stack(e) for e in edge]))
 
 
-def orthographic(latitude: float, center: float = 0.0) -> MapProjection:
-    """Return the globe as it is seen from far above a place."""
+def orthographic(latitude: float, center: float = 0.0, radius: float = 90.0) -> MapProjection:
+    """Return the globe as it is seen from far above a place, or what is within some degrees of it.
+
+    Parameters
+    ----------
+    latitude, center : float
+        The place.
+    radius : float
+        The distance in degrees up to which places are drawn.
+    """
     phi0 = np.radians(latitude)
+    least = np.cos(np.radians(radius)) - 1e-12
 
     def to_plane(lat: Any, lon: Any) -> tuple[FloatArray, FloatArray]:
         phi, lam = np.radians(lat), np.radians(lon)
         x = np.cos(phi) * np.sin(lam)
         y = np.cos(phi0) * np.sin(phi) - np.sin(phi0) * np.cos(phi) * np.cos(lam)
         towards = np.sin(phi0) * np.sin(phi) + np.cos(phi0) * np.cos(phi) * np.cos(lam)
-        seen = towards >= -1e-12
+        seen = towards >= least
         return np.where(seen, x, np.nan), np.where(seen, y, np.nan)
 
     turn = np.radians(np.linspace(0, 360, 361))
-    return MapProjection(to_plane, center, np.column_stack([np.cos(turn), np.sin(turn)]))
+    edge = np.sin(np.radians(radius)) * np.column_stack([np.cos(turn), np.sin(turn)])
+    return MapProjection(to_plane, center, edge)
 
 
 def plain(latitude: float = 0.0, center: float = 0.0) -> MapProjection:
@@ -86,7 +96,9 @@ def fitting_projection(lat: Array, lon: Array) -> MapProjection:
     south, north = float(np.min(lat)), float(np.max(lat))
     center, width = _span(np.asarray(lon, dtype=np.float64))
     if width > 180 and (south >= 30 or north <= -30):  # around a pole
-        return orthographic(90.0 if south > 0 else -90.0)
+        pole = 90.0 if south > 0 else -90.0
+        # Places are middles of cells, which go on for a little.
+        return orthographic(pole, radius=min(90.0, 93.0 - min(abs(south), abs(north))))
     if width > 150 or north - south > 120:
         return robinson(0.0 if width > 300 else center)
     return plain((south + north) / 2, center)

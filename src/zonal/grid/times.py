@@ -7,7 +7,7 @@ import numpy as np
 
 from .._typing import Array, FloatArray
 
-__all__ = ["as_years", "is_time"]
+__all__ = ["as_dates", "as_years", "is_time"]
 
 # Years that one of these lasts.
 UNITS = {
@@ -66,6 +66,38 @@ def as_years(coordinate: Any) -> FloatArray:
         )
     year, month, day = (int(part or 1) for part in found.groups()[1:])
     return numbers * length + year + (month - 1) / 12 + (day - 1) / 365.2425
+
+
+def as_dates(coordinate: Any) -> Array:
+    """Return times as dates of NumPy, for models that were fitted to dates.
+
+    Dates of other calendars keep year, month and day; where ours has no such day, and for numbers
+    (as `as_years` reads them), the part of the year that has passed decides.
+
+    Parameters
+    ----------
+    coordinate : xarray.DataArray
+        As `as_years` takes it.
+    """
+    values = np.asarray(coordinate.values)
+    if values.dtype.kind == "M":
+        return values.astype("M8[us]")
+    dates = _of_years(as_years(coordinate))
+    if _is_cftime(coordinate):
+        for place, date in np.ndenumerate(values):
+            try:
+                dates[place] = np.datetime64(date.isoformat(), "us")
+            except ValueError:  # the 30th of February of a year of 360 days
+                continue
+    return dates
+
+
+def _of_years(years: FloatArray) -> Array:
+    whole = np.floor(years)
+    start = (whole.astype(np.int64) - 1970).astype("M8[Y]")
+    length = (start + 1).astype("M8[us]") - start.astype("M8[us]")
+    passed = ((years - whole) * length.astype(np.int64)).astype("m8[us]")
+    return np.asarray(start.astype("M8[us]") + passed)
 
 
 def _is_cftime(coordinate: Any) -> bool:

@@ -52,6 +52,7 @@ OWN = {
     "features.space": "FeatureSpace",
     "features.sum": "SumFeatures",
     "grid.plane": "PlaneDecoder",
+    "grid.sphere": "SphereModel",
     "kernels.arc_cosine": "ArcCosine",
     "kernels.base": "GeneralizedZonalKernel Product Scaled Sum",
     "kernels.dot_product": "DotProduct Exponential Polynomial",

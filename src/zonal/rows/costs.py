@@ -5,7 +5,7 @@ import warnings
 
 from .threads import thread_count
 
-__all__ = ["announce_cost", "eigen_seconds", "sum_seconds"]
+__all__ = ["announce_cost", "duration", "eigen_seconds", "sum_seconds"]
 
 # Cubes of the size a second, of a symmetric eigenproblem, which gains little from a second core;
 # and squares of the width times rows a second and core, of sums of products in float64. Measured
@@ -52,14 +52,14 @@ def announce_cost(what: str, seconds: float, n_bytes: float, advice: str) -> Non
         )
     if seconds > LONG or n_bytes > LARGE * memory:
         warnings.warn(
-            f"{what} takes about {_duration(seconds)} and {n_bytes / 1e9:,.2g} GB of memory. "
+            f"{what} takes about {duration(seconds)} and {n_bytes / 1e9:,.2g} GB of memory. "
             f"{advice}",
             UserWarning,
             stacklevel=2,
         )
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a time in words, rounded."""
     if seconds < 90:
         return f"{seconds:.0f} seconds"

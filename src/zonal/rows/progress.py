@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["listening", "phase", "progress"]
+__all__ = ["advanced", "counting", "listening", "phase", "progress"]
 
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+_counter: ContextVar[Callable[[float], None] | None] = ContextVar("counter", default=None)
 
 
 def progress(items: Iterable[Any], verbose: bool, description: str) -> Iterable[Any]:
@@ -56,3 +57,30 @@ def listening(listener: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def advanced(amount: float) -> None:
+    """Tell who counts how much more of a long computation is done, such as cells of a map."""
+    counter = _counter.get()
+    if counter is not None:
+        counter(amount)
+
+
+@contextmanager
+def counting(counter: Callable[[float], None]) -> Iterator[None]:
+    """Pass on what `advanced` is told within.
+
+    Examples
+    --------
+    >>> from zonal.rows.progress import advanced, counting
+    >>> amounts = []
+    >>> with counting(amounts.append):
+    ...     advanced(10)
+    >>> amounts
+    [10]
+    """
+    token = _counter.set(counter)
+    try:
+        yield
+    finally:
+        _counter.reset(token)

@@ -16,6 +16,7 @@ from ..columns import encodable
 from ..console import Screen
 from ..models import feature_map, kinds_of, remember_table
 from ..outputs import outputs
+from ..standard import spooled
 from ..writing import check_table_name, write_columns
 
 __all__ = ["cluster"]
@@ -61,7 +62,7 @@ def cluster(
     if out is not None:
         check_table_name(out)
     with outputs(out, model, force=force) as (out_path, model_path):
-        table = open_table(data)
+        table = open_table(spooled(data))
         rows, encoder = encodable(
             table, screen, lat=lat, lon=lon, inputs=inputs, ignore=ignore, drop_missing=drop_missing
         )

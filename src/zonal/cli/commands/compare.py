@@ -24,6 +24,7 @@ from ..models import MAPS, kernel_named
 from ..outputs import outputs
 from ..report import figures
 from ..report.page import Report
+from ..standard import spooled
 
 __all__ = ["compare"]
 
@@ -98,7 +99,7 @@ def compare(
     wanted = kernel_named(kernel, "median" if bandwidth == "auto" else bandwidth)
     widths = sorted(set(budget or [64, 256, 1024]))
     with outputs(plot, report, force=force) as (plot_path, report_path):
-        table = open_table(data)
+        table = open_table(spooled(data))
         found, encoder = encodable(
             table,
             screen,

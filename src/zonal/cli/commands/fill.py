@@ -1,19 +1,28 @@
 """``zonal fill``: a grid without holes, and how sure each value is."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ..._suggestions import near
 from ...grid import fill as fill_grid
 from ...grid import fit as fit_grid
-from ...grid.files import is_grid_file, open_grid, write_grid
+from ...grid import predict_grid
+from ...grid.cells import Field, as_dataset
+from ...grid.checking import HiddenCheck, check_holes
+from ...grid.files import check_holds, is_grid_file, packing_of, write_grid
+from ...grid.filling import own_covariates
+from ...grid.masks import mask_of
 from ...learners import KernelRidge
 from ...persistence import save
 from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_map_name
+from ..map_sizes import announce_map, thinned
+from ..mapping import RESULT_BYTES, open_map
 from ..models import LocalPart, load_grid_model
 from ..outputs import outputs
 from ..validation import parse_cv
@@ -73,6 +82,33 @@ def fill(
     budget: opt.Budget = 1024,
     local: opt.Local = LocalPart.AUTO,
     crs: opt.Crs = None,
+    keep_name: Annotated[
+        bool,
+        typer.Option(
+            "--keep-name",
+            help="Call the variables VAR, VAR_std, VAR_lower and VAR_upper.",
+            rich_help_panel=opt.OUTPUTS,
+        ),
+    ] = False,
+    packed: Annotated[
+        bool,
+        typer.Option(
+            "--packed",
+            help="Pack values into integers as the file does (scale_factor, add_offset); std "
+            "stays a number.",
+            rich_help_panel=opt.OUTPUTS,
+        ),
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check/--no-check",
+            help="Hide known cells in the shape of the holes and say how well they are found: "
+            "about a third of the time of the fit.",
+            rich_help_panel=opt.RUN,
+        ),
+    ] = True,
+    coastlines: opt.Coastlines = False,
     save_model: Annotated[
         Path | None,
         typer.Option(
@@ -85,6 +121,7 @@ def fill(
     time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
     force: opt.Force = False,
+    yes: opt.Yes = False,
     as_json: opt.Json = False,
 ) -> None:
     """Fill the holes of a grid, with standard deviations and intervals.
@@ -96,7 +133,7 @@ def fill(
 
     - `zonal fill sst.nc --target sst --out filled.nc --interval 0.9`
 
-    - `zonal fill sst.nc --target sst --cv block:10deg --out filled.png`
+    - `zonal fill sst.nc --target sst --cv block:10deg --out filled.png --coastlines`
     """
     screen = Screen(as_json)
     check_map_name(out)
@@ -104,16 +141,15 @@ def fill(
         raise CommandError(f"{data} is not a grid: give NetCDF (.nc) or GeoTIFF (.tif).")
     folds = parse_cv(cv)
     with outputs(out, save_model, force=force) as (path, model_path):
-        grid = open_grid(data, chunks={})
-        wanted = None
-        if where is not None:
-            if where not in grid:
-                raise CommandError(f"{data} has no variable {where!r} for --where.")
-            wanted = grid[where].fillna(0) != 0
-        options = {"covariates": inputs or (), "crs": crs}
-        if model is not None:
-            fitted = load_grid_model(model)
-        else:
+        grid = as_dataset(open_map(data))
+        fitted = None if model is None else load_grid_model(model)
+        covariates = inputs or (() if fitted is None else own_covariates(fitted, grid, target))
+        options = {"covariates": covariates, "crs": crs}
+        field = Field.of(grid, target, covariates, crs, constant=True)
+        wanted = _wanted(where, grid, field, data)
+        packing = packing_of(grid[target]) if packed else None
+        check_holds(out, field.values)
+        if fitted is None:
             learner = KernelRidge(
                 cv=folds or 2,
                 local=None if local is LocalPart.NONE else "auto",
@@ -123,17 +159,74 @@ def fill(
             )
             with screen.stage("Fitting"):
                 fitted = fit_grid(grid, target, model=learner, **options)
-        with screen.stage("Filling"):
+        found: HiddenCheck | str | None = None
+        if check and model is None:
+            with screen.stage("Checking"):
+                found = check_holes(field, fitted, interval, wanted, seed)
+        n_cells = int(field.values.size)
+        holes = _count_holes(field, wanted)
+
+        def sample() -> Any:
+            few = thinned(grid, field.cells.dims)
+            return predict_grid(fitted, like=few, crs=crs).compute()["prediction"]
+
+        announce_map(
+            screen, "What is filled", holes, RESULT_BYTES * n_cells, sample, yes=yes,
+            advice="Take a part of the grid, or a coarser one.",
+        )  # fmt: skip
+        with screen.stage("Filling", n_cells, "cells"):
             filled = fill_grid(
-                grid, target, model=fitted, where=wanted, coverage=interval, **options
+                grid,
+                target,
+                model=fitted,
+                where=wanted,
+                coverage=interval,
+                keep_name=keep_name,
+                **options,
             )
-            write_grid(filled, path)
+            write_grid(filled, path, packing=packing, coastlines=coastlines)
         if save_model is not None:
             save(fitted, model_path)
-    n_cells = int(filled["prediction"].size)
-    screen.note(f"{n_cells:,} cells: {out}")
-    screen.finish(
-        {"data": data, "target": target, "cells": n_cells, "known": fitted.n_rows_, "out": out}
-        if model is None
-        else {"data": data, "target": target, "cells": n_cells, "model": model, "out": out}
+    units = str(field.values.attrs.get("units", ""))
+    screen.note(f"{n_cells:,} cells, {holes:,} of them filled: {out}")
+    if found is not None:
+        screen.note(_in_words(found, interval, units))
+    result = {
+        "data": data,
+        "target": target,
+        "cells": n_cells,
+        "filled": holes,
+        "check": asdict(found) if isinstance(found, HiddenCheck) else found,
+        "out": out,
+    }
+    screen.finish({**result, **({"known": fitted.n_rows_} if model is None else {"model": model})})
+
+
+def _wanted(where: str | None, grid: Any, field: Field, data: Path) -> Any:
+    if where is None:
+        return None
+    if where not in grid:
+        known = [str(name) for name in grid.variables]
+        raise CommandError(
+            f"{data} has no variable {where!r} for --where.{near(where, known)} Variables: "
+            f"{', '.join(map(repr, known))}."
+        )
+    return mask_of(where, grid, field.cells.dims)
+
+
+def _count_holes(field: Field, wanted: Any) -> int:
+    """Count the cells without a value that are wanted, and whose covariates are known."""
+    missing = field.values.isnull()
+    for name in field.cells.covariates:
+        missing = missing & field.cells.data[name].notnull()
+    return int((missing if wanted is None else missing & wanted).sum())
+
+
+def _in_words(found: HiddenCheck | str, interval: float, units: str) -> str:
+    if isinstance(found, str):
+        return f"How well holes are filled was not measured: {found}."
+    return (
+        f"Of the known cells {found.n_hidden:,} were hidden ({found.shape}) and found again with a "
+        f"root mean squared error of {found.rmse:.3g}{' ' * bool(units)}{units}; "
+        f"{found.inside:.0%} of them were inside their {interval:.0%} intervals."
     )

@@ -16,12 +16,13 @@ from .. import options as opt
 from ..columns import encoder, picked
 from ..console import Screen
 from ..errors import CommandError
-from ..grids import check_numbers_only, open_rows
+from ..grids import check_numbers_only, open_rows, region_of_rows
 from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, number_or
 from ..outputs import check_outputs, outputs
 from ..processes import Engine, check_engine, check_numbers, rows_of
 from ..report.fit_page import draw_fit, show_fit
+from ..standard import spooled
 from ..training import judge_model, train
 from ..validation import parse_cv, validation_of
 
@@ -29,7 +30,7 @@ __all__ = ["fit"]
 
 
 def fit(
-    data: opt.Data,
+    data: opt.TableOrGrid,
     target: Annotated[
         str,
         typer.Option(metavar="COL", help="The column to predict.", rich_help_panel=opt.TABLE),
@@ -155,7 +156,9 @@ def fit(
     if engine is Engine.DASK and (categorical or numeric):
         raise CommandError("--categorical and --numeric are for --engine local.")
     check_outputs(out, report, force=force)
-    table, place = open_rows(data, target, inputs, lat, lon, crs)
+    data = spooled(data)
+    shown = screen if engine is Engine.LOCAL else None
+    table, place = open_rows(data, target, inputs, lat, lon, crs, shown, ignore or ())
     columns = picked(
         table,
         inputs=place.inputs,
@@ -200,9 +203,12 @@ def fit(
     where = None if place.crs else place.columns(columns.inputs)
     split = Split(test_fraction, seed)
     with rows_of(given, split, scheduler, workers, screen) as rows:
+        region = region_of_rows(rows, place, columns.inputs)
+        validation = validation.sized(region)
+        notes = {**place.notes(), "extent": region}
         # The model is in its place before it is judged: whatever happens then, it is not lost.
         with outputs(out, force=force) as (model_path,):
-            trained = train(learner, rows, screen, validation, target=target, notes=place.notes())
+            trained = train(learner, rows, screen, validation, target=target, notes=notes)
             if out is not None:
                 with screen.stage("Saving"):
                     save(learner, model_path)

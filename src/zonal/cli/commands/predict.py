@@ -12,9 +12,11 @@ from ...tables import open_table
 from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
-from ..grids import check_map_name, predict_map
+from ..grids import check_map_name
+from ..mapping import MapRequest, predict_map
 from ..models import found_inputs, kinds_of, load_grid_model, load_model
 from ..outputs import outputs
+from ..standard import is_standard, spooled
 from ..writing import check_table_name, write_columns
 
 __all__ = ["predict"]
@@ -29,8 +31,8 @@ def predict(
         Path,
         typer.Option(
             metavar="FILE",
-            help="Where the predictions go: .parquet or .csv, one row for each of DATA; a map "
-            "goes to .nc, .tif or .png.",
+            help="Where the predictions go: .parquet or .csv, one row for each of DATA, - is "
+            "standard output; a map goes to .nc, .tif or .png.",
             show_default=False,
         ),
     ],
@@ -44,11 +46,14 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    bounds: Annotated[
+    extent: Annotated[
         str | None,
         typer.Option(
+            "--extent",
+            "--bounds",
             metavar="W,S,E,N",
-            help="The region of the map in degrees; the globe if left out.",
+            help="The region of the map in degrees, or globe; that of the model's data if left "
+            "out.",
             rich_help_panel=opt.MAP,
             show_default=False,
         ),
@@ -63,6 +68,28 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="COL=VALUE",
+            help="A column of the model that has one value all over the map, such as kind=urban; "
+            "repeat it for more.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VAR=COL",
+            help="A variable of the grid under the name of the model's column, such as "
+            "band_1=elevation; repeat it for more.",
+            rich_help_panel=opt.MAP,
+            show_default=False,
+        ),
+    ] = None,
+    coastlines: opt.Coastlines = False,
     std: Annotated[
         bool,
         typer.Option(
@@ -96,6 +123,7 @@ def predict(
         ),
     ] = False,
     force: opt.Force = False,
+    yes: opt.Yes = False,
     as_json: opt.Json = False,
 ) -> None:
     """Predict the rows of a table with a saved model, or a map.
@@ -111,29 +139,34 @@ def predict(
     - `zonal predict houses.zonal new.csv --out predicted.csv --interval 0.9`
 
     - `zonal predict sst.zonal --grid 0.25 --time 2020-06-15 --out map.nc`
+
+    - `zonal predict stations.zonal terrain.nc --time 2020-07-15 --set kind=urban --out map.nc`
     """
     screen = Screen(as_json)
     is_map = grid is not None or (data is not None and is_grid_file(data))
     _check_kind(
         is_map,
         {"--proba": proba, "--keep": keep, "--drop-missing": drop_missing},
-        {"--bounds": bounds, "--time": time},
+        {"--extent": extent, "--time": time, "--set": values},
     )
     if is_map:
         check_map_name(out)
         with outputs(out, force=force) as (path,):
             fitted = load_grid_model(model)
-            with screen.stage("Predicting"):
-                n_cells = predict_map(
-                    fitted, path, like=data, resolution=grid, bounds=bounds, time=time,
-                    coverage=0.9 if interval is None else interval,
-                )  # fmt: skip
+            asked = MapRequest(
+                out, data, grid, extent, time, values, rename,
+                0.9 if interval is None else interval, yes, coastlines,
+            )  # fmt: skip
+            n_cells = predict_map(fitted, path, asked, screen)
         screen.note(f"{n_cells:,} cells: {out}")
         screen.finish({"model": str(model), "cells": n_cells, "out": str(out)})
         return
     if data is None:
         raise CommandError("Name a table to predict, or give --grid STEP for a map.")
     check_table_name(out)
+    if is_standard(out) and as_json:
+        raise CommandError("--out - and --json both write to standard output: choose one.")
+    data = spooled(data)
     with outputs(out, force=force) as (path,):
         fitted = load_model(model)
         _check_asked(fitted, std=std, proba=proba, interval=interval)

@@ -11,6 +11,7 @@ from .. import options as opt
 from ..columns import encodable
 from ..console import Screen
 from ..models import kernel_named
+from ..standard import spooled
 
 __all__ = ["size"]
 
@@ -47,7 +48,7 @@ def size(
     """
     screen = Screen(as_json)
     wanted = kernel_named(kernel, bandwidth)
-    table = open_table(data)
+    table = open_table(spooled(data))
     rows, encoder = encodable(
         table, screen, lat=lat, lon=lon, inputs=inputs, ignore=ignore, drop_missing=drop_missing
     )
