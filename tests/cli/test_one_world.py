@@ -152,7 +152,7 @@ def test_the_model_is_saved_before_it_is_judged(place, monkeypatch):
 def test_saved_models_have_their_intervals_at_hand(place):
     """Calibration belongs to the fit: what is loaded does not find it anew."""
     model = zonal.load(place[0] / "m.zonal")
-    assert "_calibration_" in vars(model)
+    assert "calibration" in vars(model._solution_)
 
 
 def test_other_usual_names_of_a_place(tmp_path):
@@ -174,24 +174,6 @@ def test_other_usual_names_of_a_place(tmp_path):
     frame.rename(columns={"latitude": "lat", "longitude": "where"}).to_csv(tmp_path / "w.csv")
     said = message("predict", "m.zonal", "w.csv", "--out", "w.parquet", cwd=tmp_path)
     assert "no input column 'longitude'" in said
-
-
-def test_models_of_zonal_0_2_are_pipelines_and_still_predict(tmp_path):
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.uniform(-60, 60, 120), rng.uniform(0, 90, 120)])
-    y = np.sin(np.radians(X[:, 0]))
-    features = zonal.FourierFeatures(zonal.Gaussian(1.0), 32, random_state=0)
-    model = Pipeline([("columns", SphereEncoder(0, 1)), ("learner", zonal.KernelRidge(features))])
-    model.fit(X, y)
-    model.table_ = {"inputs": ["lat", "lon"], "target": "y", "place": ["lat", "lon"]}
-    zonal.save(model, tmp_path / "m.zonal")
-    pd.DataFrame(X, columns=["lat", "lon"]).to_parquet(tmp_path / "t.parquet")
-    options = ("--interval", 0.9, "--std", "--out", "p.parquet")
-    good("predict", "m.zonal", "t.parquet", *options, cwd=tmp_path)
-    found = pd.read_parquet(tmp_path / "p.parquet")
-    np.testing.assert_allclose(found["prediction"], model.predict(X), rtol=1e-12)
-    lower, _ = model[-1].predict_interval(model[0].transform(X), 0.9)
-    np.testing.assert_allclose(found["lower"], lower, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

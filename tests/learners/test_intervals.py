@@ -347,7 +347,8 @@ def test_single_precision_where_the_rows_are_fitted_exactly():
     model = zonal.KernelRidge(features, 0.001, local=None, target=None, random_state=42)
     model.fit(rows.make(), rows.target().astype(np.float32))
     least = np.sqrt(np.finfo(np.float32).eps) * rows.target().std()
-    assert model._observations(rows.make())[1].min() > 0.5 * least
+    lower, upper = model.predict_interval(rows.make(), coverage=0.99)
+    assert (upper - lower).min() > 0.5 * least
     lower, upper = model.predict_interval(rows.make(n=30, seed=1))
     assert lower.dtype == np.float32
     assert np.isfinite([lower, upper]).all()

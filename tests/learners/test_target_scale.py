@@ -59,7 +59,7 @@ def test_predictions_of_a_skewed_target_are_not_biased(monkeypatch):
     mean = np.exp(z + 0.08).to_numpy()
     normal = ndtri((np.arange(32) + 0.5) / 32)
     scale = TargetScale("logarithm", 0.0, normal / normal.std(), 1.0)
-    monkeypatch.setattr("zonal.learners.ridge.choose_scale", lambda *_: scale)
+    monkeypatch.setattr("zonal.model.cells.choose_scale", lambda *_: scale)
     model = zonal.KernelRidge(budget=64, local=None, target="auto", random_state=0)
     model.fit(X[:1000], y[:1000])
     # The error of the model on the scale of z, which is the noise and a little more.
@@ -92,7 +92,7 @@ def test_rows_of_no_weight_are_not_among_those_that_the_choice_needs(monkeypatch
     rng = np.random.default_rng(3)
     X = pd.DataFrame({"x": rng.uniform(-2, 2, 320), "kind": rng.choice(["a", "b"], 320)})
     scale = TargetScale("logarithm", 0.0, np.zeros(1), 1.0)
-    monkeypatch.setattr("zonal.learners.ridge.choose_scale", lambda *_: scale)
+    monkeypatch.setattr("zonal.model.cells.choose_scale", lambda *_: scale)
     weight = np.where(np.arange(320) < 40, 0.0, 1.0)
     model = zonal.KernelRidge(budget=32, random_state=0)
     y = np.exp(X["x"].to_numpy())

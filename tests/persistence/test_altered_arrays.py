@@ -141,7 +141,7 @@ ALTERED = {
     ),
     "neighbours": (
         lambda: zonal.NeighborKriging(zonal.Matern(), 8, noise=0.1).fit(X, y),
-        lambda m: vars(m._solution_.joint.process).update(n_far=-(1 << 40)),
+        lambda m: vars(m._solution_.part.joint.process).update(n_far=-(1 << 40)),
         "n_far of its LocalProcess is",
     ),
     "degrees of functions": (
@@ -158,7 +158,9 @@ ALTERED = {
     ),
     "residuals": (
         lambda: zonal.NeighborKriging(zonal.Matern(), 8, noise=0.1).fit(X, y),
-        lambda m: vars(m._solution_.joint).update(residual=m._solution_.joint.residual[:5]),
+        lambda m: vars(m._solution_.part.joint).update(
+            residual=m._solution_.part.joint.residual[:5]
+        ),
         "residual of its Joint is an array",
     ),
 }

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from zonal.selection.model import LocalOptions
 
 import zonal
 from zonal._deadline import Deadline
 from zonal.kriging import neighbors as searches
 from zonal.kriging.search import Found
+from zonal.model.recipe import Local
 from zonal.polynomials import to_sphere
 from zonal.selection.choice import _Chooser, _Contender
 from zonal.selection.trials import Split, Trial, Trials, preferred
@@ -77,7 +77,7 @@ def test_the_line_of_what_was_chosen_is_marked_whatever_its_error():
     chooser = object.__new__(_Chooser)
     chooser.search = SimpleNamespace(records=[])
     chooser.verbose, chooser.step, chooser.gaps = False, None, False
-    chooser.deadline, chooser.local = Deadline(), LocalOptions()
+    chooser.deadline, chooser.local = Deadline(), Local()
     chooser.n_neighbors, chooser.n_far = 32, 0
     chooser.trials = SimpleNamespace(mapped=lambda _: SimpleNamespace(rows=np.zeros((1, 2))))
     alike = [chooser._recorded(_Contender(Trial(np.ones(5), 0.0), name=name)) for name in "abc"]

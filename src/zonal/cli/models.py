@@ -132,16 +132,7 @@ def load_model(path: Path) -> Any:
             f"{path} holds a {type(model).__name__} that does not know the columns of a table: use "
             "one made by zonal fit or zonal cluster."
         )
-    return _learner_of(model) if isinstance(model, Pipeline) else model
-
-
-def _learner_of(model: Pipeline) -> Any:
-    """Return the learner of a model of zonal 0.2, which was a pipeline, with its encoder."""
-    learner = model[-1]
-    learner.table_ = model.table_
-    if len(model) > 1:
-        learner.encoder_, learner.n_features_in_ = model[0], len(columns_of(model))
-    return learner
+    return model
 
 
 def columns_of(model: Any) -> list[str]:

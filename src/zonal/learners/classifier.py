@@ -14,7 +14,7 @@ from ..model.ridge_path import check_alphas
 from ..moments.folds import Splits
 from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
-from .folds import check_alpha, path_cost, plan_folds, splits_rows
+from .folds import check_alpha, count_folds, path_cost, plan_folds, splits_rows
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 from .targets import check_labels
@@ -280,6 +280,9 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     def _splits_rows(self, groups: Any) -> bool:
         return splits_rows(self.alpha, self.cv, groups)
+
+    def _n_folds(self) -> int:
+        return count_folds(self.alpha, self.cv, None)
 
     def _folds(
         self, survey: Survey, raw: Block | None, groups: Any

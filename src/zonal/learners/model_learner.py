@@ -74,6 +74,10 @@ class ModelLearner(Learner):
         """Tell whether a splitter judges the model."""
         return False
 
+    def _n_folds(self) -> int:
+        """Return the number of folds by row number that the parameters ask for now."""
+        return 1
+
     def _folds(
         self, survey: Survey, raw: Block | None, groups: Any
     ) -> tuple[int, Splits | None, SplitTable | None]:
@@ -258,8 +262,9 @@ class ModelLearner(Learner):
         return len(sums) if isinstance(sums, KeptRows) else sum(m.n_rows for m in sums.moments)
 
     def _solve(self, sums: Any) -> Any:
-        self._check_parameters()
-        return self._start_.solved(sums, self.verbose)
+        self._check_parameters()  # which may have changed since
+        start = self._start_.shrunk_as(self._shrinkage(), self._n_folds())
+        return start.solved(sums, self.verbose)
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         if learnt is None:
@@ -273,8 +278,11 @@ class ModelLearner(Learner):
         self.n_rows_ = len(source.block)
 
     def _partial_fit(self, X: Any, y: Any = None, weight: Any = None, classes: Any = None) -> Self:
-        if self.__sklearn_is_fitted__() and self._solution_ is not None:
-            self._start_ = self._start_.knowing(self._solution_)  # parameters stay
+        if self.__sklearn_is_fitted__():
+            self._check_parameters()
+            start = self._start_.shrunk_as(self._shrinkage(), self._n_folds())
+            found = self._solution_
+            self._start_ = start if found is None else start.knowing(found)  # parameters stay
         return super()._partial_fit(X, y, weight, classes)
 
     def _snapshot(self) -> Self:

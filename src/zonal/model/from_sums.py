@@ -178,7 +178,7 @@ class FromSums:
 
         def values(Z: Array) -> Array:
             centred = Z - posterior.middle.astype(Z.dtype)
-            drawn = centred @ weights.reshape(width, -1).astype(Z.dtype)
+            drawn = linear(centred, weights.reshape(width, -1), 0.0)
             return np.column_stack([posterior.mean(Z), drawn, np.square(Z).sum(axis=1)])
 
         found = self.space.map(rows, values)

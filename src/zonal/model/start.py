@@ -78,19 +78,24 @@ class Start:
         """Return the sums over the rows of both."""
         if isinstance(left, KeptRows):
             return left + right
-        have, asked = len(left.moments), len(right.moments)
+        self._check_folds(left)
+        moments = [a + b for a, b in zip(left.moments, right.moments, strict=True)]
+        return SampledSums(moments, left.rows + right.rows)
+
+    def _check_folds(self, sums: SampledSums) -> None:
+        """Raise ValueError if sums were taken over other folds than are asked for now."""
+        have, asked = len(sums.moments), 1 if self.summation is None else self.summation.n_folds
         if have != asked:
             raise ValueError(
                 f"The model holds {have} folds of rows, but alpha={self.recipe.alpha!r} and cv now "
                 f"ask for {asked}: fit it again."
             )
-        moments = [a + b for a, b in zip(left.moments, right.moments, strict=True)]
-        return SampledSums(moments, left.rows + right.rows)
 
     def solved(self, sums: Any, verbose: bool = False) -> FromSums | FromRows:
         """Return what follows from the sums, or from the rows that were kept."""
         if self.summation is None:
             return self._with_local_part(sums.joined(), None, verbose)
+        self._check_folds(sums)
         recipe, summation = self.recipe, self.summation
         if recipe.alpha != "evidence":
             return solve_folds(recipe, summation, sums, self.cells.classes is None)
@@ -138,6 +143,18 @@ class Start:
             return self
         known = replace(self.recipe, local=replace(local, found=found.part.found))
         return replace(self, recipe=known)
+
+    def shrunk_as(self, shrink: Recipe, n_folds: int) -> "Start":
+        """Return the same with coefficients that are shrunk as another recipe says."""
+        recipe = replace(
+            self.recipe,
+            alpha=shrink.alpha,
+            alphas=shrink.alphas,
+            noise=shrink.noise,
+            fit_intercept=shrink.fit_intercept,
+        )
+        summation = None if self.summation is None else replace(self.summation, n_folds=n_folds)
+        return replace(self, recipe=recipe, summation=summation)
 
     def with_alpha(self, alpha: float) -> "Start":
         """Return the same with a regularisation that is given, for one sum over all rows."""

@@ -21,10 +21,11 @@ from .types import full_name, trusted_names
 
 __all__ = ["FORMAT", "load", "save"]
 
-#: Raised with every change of what is saved. Files of format 2 have no checksum; older ones and
-#: newer ones are refused.
-FORMAT = 3
+#: Raised with every change of what is saved. Files of format 2 have no checksum. Learners of files
+#: before format 4 had another shape, and are refused; maps and kernels are read from format 2 on.
+FORMAT = 4
 OLDEST = 2
+LEARNERS = 4
 HEADER = "zonal.json"
 MAX_HEADER = 1 << 20
 
@@ -229,9 +230,22 @@ def _needed_functions(path: Path, content: bytes, max_bytes: int) -> list[str]:
         )
     try:
         check_seal(content) if version > 2 else check_parts(content, max_bytes)
+        holds_learner = version < LEARNERS and _holds_learner(content)
     except Exception as error:  # whatever zipfile meets in a damaged file
         raise ValueError(f"{path} is damaged: {error}.") from error
+    if holds_learner:
+        raise ValueError(
+            f"{path} holds a learner that was saved by an older zonal ({header.get('version')}, "
+            f"format {version}); this one reads learners from format {LEARNERS} on. Load it with "
+            "that version, or fit the model again and save it."
+        )
     return needed
+
+
+def _holds_learner(content: bytes) -> bool:
+    """Tell whether an archive names a class of `zonal.learners`."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return b'"zonal.learners' in archive.read("schema.json")
 
 
 def _header(archive: zipfile.ZipFile) -> dict[str, Any]:
