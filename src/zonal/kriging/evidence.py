@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from .._typing import FloatArray
 from ..rows.threads import ordered_map
 from .correlation import Correlation
+from .covariance import Covariance
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
 from .sample import Parameters, Sample
@@ -58,7 +59,7 @@ def evaluate(
     nugget, judged = noise / sample.weight, sample.judged
     factors = Factors.kept(*neighbors.shape)
     weights, variance = compiled_weights(
-        correlation, points, nugget, points[judged], neighbors, factors
+        Covariance.of(correlation), points, nugget, points[judged], neighbors, factors
     )
     whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
     whitened = whitening.apply(sample.columns)

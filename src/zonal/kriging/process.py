@@ -1,5 +1,6 @@
 """A Gaussian process with a kernel and noise, observed at rows: weights anywhere, whitening."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,18 @@ import numpy as np
 from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from ..kernels import Kernel
-from .correlation import of_kernel, scaled
+from .correlation import scaled
+from .covariance import Covariance, covariance_of
+from .low import LandmarkLow, Low, SphereLow
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
 from .reference import reference_weights
 from .weights import compiled_slopes, compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
+
+# Queries whose neighbours' features are made at a time.
+PART = 4096
 
 
 class LocalProcess:
@@ -35,6 +41,8 @@ class LocalProcess:
         How many of them are not the nearest rows but the nearest of ever sparser ones (see
         `near_and_far`): in a gap the nearest rows crowd on its rim, and say little of what is
         beyond.
+    low : Low, optional
+        Features that carry the low degrees of the kernel: the process has what they leave.
     """
 
     def __init__(
@@ -45,6 +53,7 @@ class LocalProcess:
         noise: float,
         n_neighbors: int,
         n_far: int = 0,
+        low: Low | None = None,
     ) -> None:
         self.rows = rows
         self.weight = weight
@@ -52,9 +61,10 @@ class LocalProcess:
         self.noise = noise
         self.n_neighbors = n_neighbors
         self.n_far = n_far
+        self.low = low
         self.nugget = noise / weight
-        self._correlation = of_kernel(kernel)
-        length_scale = 1.0 if self._correlation is None else self._correlation.length_scale
+        self._covariance = _less(covariance_of(kernel), low)
+        length_scale = 1.0 if self._covariance is None else self._covariance.length_scale
         self._length_scale = length_scale
         self.points = scaled(rows, length_scale)
         self._nearest: Nearest | None = None
@@ -66,7 +76,9 @@ class LocalProcess:
 
     def observed_at(self, rows: Array, weight: FloatArray) -> "LocalProcess":
         """Return the same process, observed at other rows."""
-        return LocalProcess(rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far)
+        return LocalProcess(
+            rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far, self.low
+        )
 
     @property
     def metric(self) -> tuple[float, ...]:
@@ -136,7 +148,7 @@ class LocalProcess:
         The neighbours are held: where they change, the prediction has a small step. A query that is
         `held_out` is not its own neighbour, if it is a row of the process.
         """
-        if self._correlation is None:
+        if self._covariance is None:
             raise NotImplementedError(
                 f"The gradient of a local part with kernel={self.kernel!r} is not known: use "
                 "Matern with ν = 1/2, 3/2 or 5/2, Gaussian, Laplacian or RationalQuadratic."
@@ -144,7 +156,7 @@ class LocalProcess:
         points = scaled(queries, self._length_scale)
         neighbors = self._others(points) if held_out else self._near(points)
         slopes = compiled_slopes(
-            self._correlation, self.points, self.nugget, points, neighbors, residual
+            self._covariance, self.points, self.nugget, points, neighbors, residual
         )
         return slopes / self._length_scale
 
@@ -205,13 +217,40 @@ class LocalProcess:
         return self._nearest
 
     def _solve(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
-        if self._correlation is None:
-            return reference_weights(self.kernel, self.rows, self.nugget, queries, neighbors)
-        return compiled_weights(self._correlation, self.points, self.nugget, points, neighbors)
+        if self._covariance is None:
+            return reference_weights(self._rest, self.rows, self.nugget, queries, neighbors)
+        if not isinstance(self.low, LandmarkLow):
+            return compiled_weights(self._covariance, self.points, self.nugget, points, neighbors)
+        return self._solve_by_parts(self.low, queries, points, neighbors)
+
+    def _rest(self, rows: Array) -> FloatArray:
+        """The covariances of rows, less what features carry."""
+        matrix = np.asarray(self.kernel(rows), np.float64)
+        return matrix if self.low is None else matrix - self.low.matrix(rows, rows)
+
+    def _solve_by_parts(
+        self, low: LandmarkLow, queries: Array, points: FloatArray, neighbors: Indices
+    ) -> tuple[FloatArray, FloatArray]:
+        """Solve for queries near each other at a time, whose neighbours' features are in reach."""
+        assert self._covariance is not None
+        weights, variance = np.empty(neighbors.shape), np.empty(len(queries))
+        order = spatial_order(points)
+        for start in range(0, len(order), PART):
+            part = order[start : start + PART]
+            support, where = np.unique(neighbors[part], return_inverse=True)
+            lost = int(len(support) > 0 and support[0] < 0)  # -1, for none
+            near = support[lost:]
+            local = (where.reshape(neighbors[part].shape) - lost).astype(np.int32)
+            features = low.features(self.rows[near]), low.features(queries[part])
+            weights[part], variance[part] = compiled_weights(
+                self._covariance, self.points[near], self.nugget[near], points[part], local,
+                low=features,
+            )  # fmt: skip
+        return weights, variance
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
-        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far")
+        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far", "low")
         state = {name: self.__dict__[name] for name in names}
         if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
             state["weight"] = self.weight[:1]
@@ -226,6 +265,14 @@ class LocalProcess:
     def __setstate__(self, state: dict[str, Any]) -> None:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()
         self.__init__(**(state | {"weight": weight}))  # type: ignore[misc]
+
+
+def _less(covariance: Covariance | None, low: Low | None) -> Covariance | None:
+    """Return a covariance less the low degrees, where these are a function of the distance."""
+    if covariance is None or not isinstance(low, SphereLow):
+        return covariance
+    scale = float(np.mean(covariance.length_scale))
+    return replace(covariance, series=low.series, theta=(scale / low.radius) ** 2 / 2)
 
 
 def _without(found: Indices, rows: Indices) -> Indices:

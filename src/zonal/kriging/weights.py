@@ -21,11 +21,14 @@ from numba import njit
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map
 from .correlation import Correlation, correlate, slopes
+from .covariance import Covariance, covariances, difference_slopes
 from .neighbors import Indices
 
 __all__ = [
     "FLOOR",
+    "NO_LOW",
     "Factors",
+    "Low",
     "compiled_gradient",
     "compiled_slopes",
     "compiled_weights",
@@ -37,6 +40,9 @@ FLOOR = 1e-12
 BLOCK = 512
 # Numbers of factors that are kept at most, 64 MB.
 KEPT_NUMBERS = 1 << 23
+#: Features z of rows and of queries, whose products are subtracted from covariances.
+Low = tuple[FloatArray, FloatArray]
+NO_LOW: Low = (np.empty((0, 0)), np.empty((0, 0)))
 
 
 class Factors(NamedTuple):
@@ -73,20 +79,21 @@ class Factors(NamedTuple):
 
 
 def compiled_weights(
-    correlation: Correlation,
+    covariance: Covariance,
     points: FloatArray,
     nugget: FloatArray,
     queries: FloatArray,
     neighbors: Indices,
     factors: Factors | None = None,
+    low: Low = NO_LOW,
 ) -> tuple[FloatArray, FloatArray]:
     """Weights and conditional variances, on all cores.
 
     Parameters
     ----------
-    correlation : Correlation
+    covariance : Covariance
     points : ndarray of shape (n, d)
-        Rows in units of their length scales.
+        Rows in units of the covariance's length scales.
     nugget : ndarray of shape (n,)
         η_j.
     queries : ndarray of shape (n_queries, d)
@@ -95,24 +102,28 @@ def compiled_weights(
         Row numbers; -1, at the end, for none.
     factors : Factors, optional
         Filled with what `compiled_gradient` needs.
+    low : (ndarray of shape (n, D), ndarray of shape (n_queries, D)), optional
+        Features z of the points and of the queries, where covariances are less by z(x)·z(y).
 
     Returns
     -------
     weights : ndarray of shape (n_queries, m)
         b, zero where there is no neighbour.
     variance : ndarray of shape (n_queries,)
-        v without the noise of the query itself, at least `FLOOR`.
+        v without the noise of the query itself, at least `FLOOR` of k(x, x).
     """
     _check(points, nugget, queries, neighbors)
     weights = np.zeros(neighbors.shape)
     variance = np.empty(len(queries))
+    known, asked = low
 
     def run(start: int) -> None:
         rows = slice(start, start + BLOCK)
         room = Factors.room(1, neighbors.shape[1]) if factors is None else factors.part(rows)
         _weights(
-            correlation.family, correlation.shape, points, nugget, queries[rows], neighbors[rows],
-            *room, weights[rows], variance[rows],
+            covariance.terms, covariance.series, covariance.theta, covariance.prior, points, nugget,
+            known, queries[rows], asked[rows], neighbors[rows], *room, weights[rows],
+            variance[rows],
         )  # fmt: skip
 
     for _ in ordered_map(run, range(0, len(queries), BLOCK)):
@@ -179,7 +190,7 @@ def compiled_gradient(
 
 
 def compiled_slopes(
-    correlation: Correlation,
+    covariance: Covariance,
     points: FloatArray,
     nugget: FloatArray,
     queries: FloatArray,
@@ -195,7 +206,7 @@ def compiled_slopes(
 
     Parameters
     ----------
-    correlation, points, nugget, queries, neighbors
+    covariance, points, nugget, queries, neighbors
         As in `compiled_weights`.
     residual : ndarray of shape (n, t)
         e of all rows.
@@ -213,8 +224,8 @@ def compiled_slopes(
     def run(start: int) -> None:
         rows = slice(start, start + BLOCK)
         _slopes(
-            correlation.family, correlation.shape, points, nugget, queries[rows], neighbors[rows],
-            residual, out[rows],
+            covariance.terms, covariance.series, covariance.theta, covariance.prior, points, nugget,
+            queries[rows], neighbors[rows], residual, out[rows],
         )  # fmt: skip
 
     for _ in ordered_map(run, range(0, len(queries), BLOCK)):
@@ -264,7 +275,28 @@ def _squares(points, query, members, local, out):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _factor(values, nugget, members, upper):  # type: ignore[no-untyped-def]
+def _subtract_products(z, query, members, local, values, diagonal):  # type: ignore[no-untyped-def]
+    """Subtract products of features from the covariances of members and query, and of each itself.
+
+    IN: features of all rows and of the query. OUT: values of pairs, as in `_squares`, and the
+    covariance of each with itself.
+    """
+    m = len(members)
+    for j in range(m):
+        local[j] = z[members[j]]
+    local[m] = query
+    part = local[: m + 1]
+    products = np.dot(part, part.T)
+    first = 0
+    for a in range(m + 1):
+        for b in range(a):
+            values[first + b] -= products[a, b]
+        diagonal[a] -= products[a, a]
+        first += a
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _factor(values, diagonal, nugget, members, upper):  # type: ignore[no-untyped-def]
     """The factor U with UᵀU the matrix of members and query, 1/U_aa on its diagonal; returns v.
 
     The last column is what the weights are solved from, and its pivot is v. A pivot that is
@@ -276,9 +308,9 @@ def _factor(values, nugget, members, upper):  # type: ignore[no-untyped-def]
         for b in range(a):
             upper[b, a] = values[first + b]
         first += a
-    v = 1.0
+    v, floor = diagonal[m], FLOOR * diagonal[m + 1]
     for a in range(m):
-        row, pivot = upper[a, a + 1 : m + 1], 1.0 + nugget[members[a]]
+        row, pivot = upper[a, a + 1 : m + 1], diagonal[a] + nugget[members[a]]
         even = a - a % 4
         for k in range(0, even, 4):
             p, q, r, s = upper[k, a], upper[k + 1, a], upper[k + 2, a], upper[k + 3, a]
@@ -292,12 +324,12 @@ def _factor(values, nugget, members, upper):  # type: ignore[no-untyped-def]
             pivot -= p * p
             for i in range(m - a):
                 row[i] -= p * w[i]
-        inverse = 1.0 / math.sqrt(pivot) if pivot > FLOOR else 0.0
+        inverse = 1.0 / math.sqrt(pivot) if pivot > floor else 0.0
         upper[a, a] = inverse
         for i in range(m - a):
             row[i] *= inverse
         v -= upper[a, m] * upper[a, m]
-    return max(v, FLOOR)
+    return max(v, floor)
 
 
 @njit(nogil=True, cache=True, fastmath=True)
@@ -331,11 +363,15 @@ def count_neighbors(neighbors):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _weights(  # type: ignore[no-untyped-def]
-    family,
-    shape,
+    terms,
+    series,
+    theta,
+    prior,
     points,
     nugget,
+    z,
     queries,
+    z_queries,
     neighbors,
     all_squares,
     all_values,
@@ -345,36 +381,46 @@ def _weights(  # type: ignore[no-untyped-def]
 ):
     """IN: all before the `Factors`, for a block of queries. OUT: factors, weights, variance."""
     most, d = neighbors.shape[1], points.shape[1]
-    local, scratch = np.empty((d, most + 1)), np.empty(most * (most + 1) // 2)
+    n_pairs, n_low = most * (most + 1) // 2, z.shape[1]
+    local, scratch, work = np.empty((d, most + 1)), np.empty(n_pairs), np.empty((2, n_pairs))
+    low = np.empty((most + 1, n_low), z.dtype)
+    diagonal = np.empty(most + 2)
     for q in range(len(queries)):
         m = count_neighbors(neighbors[q])
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
         place = min(q, len(all_upper) - 1)  # one for all, or one for each
         squares, values, upper = all_squares[place], all_values[place], all_upper[place]
         _squares(points, queries[q], members, local, squares)
-        correlate(family, shape, squares[:n_pairs], scratch, values)
-        variance[q] = _factor(values, nugget, members, upper)
+        covariances(terms, series, theta, squares[:n_pairs], scratch, work, values)
+        diagonal[:] = prior
+        if n_low:
+            _subtract_products(z, z_queries[q], members, low, values, diagonal)
+        diagonal[m + 1] = prior
+        variance[q] = _factor(values, diagonal, nugget, members, upper)
         for j in range(m):
             weights[q, j] = upper[j, m]
         _back(upper, m, weights[q])
 
 
 @njit(nogil=True, cache=True)
-def _slopes(family, shape, points, nugget, queries, neighbors, residual, out):  # type: ignore[no-untyped-def]
+def _slopes(  # type: ignore[no-untyped-def]
+    terms, series, theta, prior, points, nugget, queries, neighbors, residual, out
+):
     """IN: all but the last, for a block of queries. OUT: gradients are added to `out`."""
     most, d = neighbors.shape[1], points.shape[1]
     local, upper = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
     n_pairs = most * (most + 1) // 2
     squares, values, slope = np.empty(n_pairs), np.empty(n_pairs), np.empty(n_pairs)
-    a = np.empty(most)
+    scratch, work = np.empty(n_pairs), np.empty((2, n_pairs))
+    a, diagonal = np.empty(most), np.full(most + 2, prior)
     for q in range(len(queries)):
         m = count_neighbors(neighbors[q])
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
         _squares(points, queries[q], members, local, squares)
-        correlate(family, shape, squares[:n_pairs], slope, values)
-        _factor(values, nugget, members, upper)
-        slopes(family, shape, squares[:n_pairs], values, slope)
-        last = slope[n_pairs - m : n_pairs]  # the pairs with the query
+        covariances(terms, series, theta, squares[:n_pairs], scratch, work, values)
+        _factor(values, diagonal, nugget, members, upper)
+        near = squares[n_pairs - m : n_pairs]  # the pairs with the query
+        difference_slopes(terms, series, theta, near, scratch, work, slope)
         for t in range(residual.shape[1]):
             for j in range(m):
                 a[j] = residual[members[j], t]
@@ -382,7 +428,7 @@ def _slopes(family, shape, points, nugget, queries, neighbors, residual, out):  
             _back(upper, m, a)
             for c in range(d):
                 for j in range(m):
-                    out[q, t, c] += a[j] * last[j] * (queries[q, c] - local[c, j])
+                    out[q, t, c] += a[j] * slope[j] * (queries[q, c] - local[c, j])
 
 
 @njit(nogil=True, cache=True)
@@ -405,7 +451,7 @@ def _gradient(  # type: ignore[no-untyped-def]
     """IN: all but the last, for a block of rows. OUT: sums are added to `out`."""
     most, d = neighbors.shape[1], points.shape[1]
     local, scratch = np.empty((d, most + 1)), np.empty(most * (most + 1) // 2)
-    left, right = np.empty(most + 1), np.empty(most + 1)
+    left, right, diagonal = np.empty(most + 1), np.empty(most + 1), np.ones(most + 2)
     for i in range(len(neighbors)):
         m = count_neighbors(neighbors[i])
         members, n_pairs = neighbors[i, :m], m * (m + 1) // 2
@@ -416,7 +462,7 @@ def _gradient(  # type: ignore[no-untyped-def]
         else:
             _squares(points, points[rows[i]], members, local, squares)
             correlate(family, shape, squares[:n_pairs], scratch, values)
-            _factor(values, nugget, members, upper)
+            _factor(values, diagonal, nugget, members, upper)
         for j in range(m):
             left[j], right[j] = by_weights[i, j], -weights[i, j]
         _forward(upper, m, left)
