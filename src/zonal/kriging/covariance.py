@@ -1,8 +1,9 @@
 r"""Covariances of neighbours in compiled form: a sum of terms, less what features carry.
 
-With ρ the distance of two rows in units of the first term's length scales, the covariance is
+With ρ the distance of two rows in units of the first term's length scales, and ρ_t in those of the
+others, the covariance is
 
-.. math:: \sum_t w_t\, f_t(\rho / \kappa_t) - S(1 - \theta \rho^2) - z(x)^\top z(y),
+.. math:: \sum_t w_t\, f_t(\rho_t) - S(1 - \theta \rho^2) - z(x)^\top z(y),
 
 where S is a polynomial: on the sphere of radius R, in rows divided by the length scale, the low
 degrees that features carry depend on the chord alone, :math:`\theta = 1 / (2 R^2)`. Everywhere else
@@ -35,8 +36,9 @@ class Covariance:
 
     Attributes
     ----------
-    terms : ndarray of shape (n_terms, 4)
-        Family, shape, weight w and 1/κ² of each term.
+    terms : ndarray of shape (n_terms, 3 + d)
+        Family, shape and weight w of each term, and for each column the square of the first term's
+        length scale over that of the term. The last d are one number where they agree.
     length_scale : float or ndarray of shape (d,)
         Of the first term.
     series : ndarray of shape (q + 1,)
@@ -75,8 +77,7 @@ def terms_of(kernel: Kernel) -> list[tuple[float, Kernel]]:
 def covariance_of(kernel: Kernel) -> Covariance | None:
     """The compiled form of a kernel, or None if it has none.
 
-    Sums have one where all terms do, and where the length scales of one are a multiple of those of
-    the other: distances are then the same up to a factor.
+    Sums have one where all terms do.
 
     Parameters
     ----------
@@ -89,39 +90,58 @@ def covariance_of(kernel: Kernel) -> Covariance | None:
     if len(known) < len(parts):
         return None
     first = np.asarray(known[0].length_scale, np.float64)
-    rows = []
-    for (weight, _), one in zip(parts, known, strict=True):
-        ratio = np.asarray(one.length_scale, np.float64) / first
-        if np.ptp(ratio) > 1e-9 * ratio.max():
-            return None
-        rows.append([one.family, one.shape, weight, float(np.mean(ratio)) ** -2])
+    squares = [
+        np.atleast_1d((first / np.asarray(one.length_scale, np.float64)) ** 2) for one in known
+    ]
+    if all(np.ptp(one) <= 1e-12 * one.max() for one in squares):
+        squares = [one[:1] for one in squares]
+    width = max(map(len, squares))
+    rows = [
+        [one.family, one.shape, weight, *np.broadcast_to(square, width)]
+        for (weight, _), one, square in zip(parts, known, squares, strict=True)
+    ]
     return Covariance(np.array(rows, np.float64), known[0].length_scale)
 
 
 @njit(nogil=True, cache=True, fastmath=True)
+def _squares_of(term, squares, local, first_row, out):  # type: ignore[no-untyped-def]
+    """ρ_t² of the pairs whose ρ² are given: a multiple, or anew where columns differ.
+
+    `local` [d, m + 1] are the points; the pairs are those of rows a ≥ `first_row` with all b < a.
+    """
+    if len(term) == 4:
+        for i in range(len(squares)):
+            out[i] = term[3] * squares[i]
+        return
+    d, first, a = len(local), 0, first_row
+    while first < len(squares):
+        part = out[first : first + a]
+        part[:] = 0.0
+        for c in range(d):
+            column, x, factor = local[c], local[c, a], term[3 + c]
+            for b in range(a):
+                difference = column[b] - x
+                part[b] += factor * difference * difference
+        first += a
+        a += 1
+
+
+@njit(nogil=True, cache=True, fastmath=True)
 def covariances(  # type: ignore[no-untyped-def]
-    terms, series, theta, squares, scratch, work, out
+    terms, series, theta, squares, local, scratch, work, out
 ):
-    """Σ w f(ρ/κ) - S for squares ρ², without z, with two scratches of at least as many numbers."""
+    """Σ w f(ρ_t) - S for squares ρ² of all pairs of points, without z, with room to work in."""
     n = len(squares)
-    for t in range(len(terms)):
-        family, shape, weight, inverse = terms[t]
-        if t == 0 and inverse == 1.0:
-            correlate(int(family), shape, squares, scratch, out)
-            if weight != 1.0:
-                for i in range(n):
-                    out[i] *= weight
-            continue
-        values = work[1]
+    correlate(int(terms[0, 0]), terms[0, 1], squares, scratch, out)
+    if terms[0, 2] != 1.0:
         for i in range(n):
-            work[0, i] = squares[i] * inverse
-        correlate(int(family), shape, work[0, :n], scratch, values)
-        if t == 0:
-            for i in range(n):
-                out[i] = weight * values[i]
-        else:
-            for i in range(n):
-                out[i] += weight * values[i]
+            out[i] *= terms[0, 2]
+    for t in range(1, len(terms)):
+        values, weight = work[1], terms[t, 2]
+        _squares_of(terms[t], squares, local, 1, work[0])
+        correlate(int(terms[t, 0]), terms[t, 1], work[0, :n], scratch, values)
+        for i in range(n):
+            out[i] += weight * values[i]
     if len(series):
         _subtract_series(series, theta, squares, work, out)
 
@@ -147,20 +167,22 @@ def _subtract_series(series, theta, squares, work, out):  # type: ignore[no-unty
 
 @njit(nogil=True, cache=True, fastmath=True)
 def difference_slopes(  # type: ignore[no-untyped-def]
-    terms, series, theta, squares, scratch, work, out
+    terms, series, theta, squares, local, scratch, work, out
 ):
-    """Twice the derivative with respect to ρ²: what multiplies x - y in the gradient."""
-    n = len(squares)
-    for i in range(n):
-        out[i] = 0.0
+    """What multiplies x_c - y_c in the gradient: of the last point's pairs with all others: [d, m].
+
+    Twice the derivatives with respect to the square of the difference in each column.
+    """
+    n, d = len(squares), len(local)
+    out[:] = 0.0
     for t in range(len(terms)):
-        family, shape, weight, inverse = terms[t]
-        for i in range(n):
-            work[0, i] = squares[i] * inverse
-        correlate(int(family), shape, work[0, :n], scratch, work[1])
-        slopes(int(family), shape, work[0, :n], work[1], scratch)
-        for i in range(n):
-            out[i] += weight * inverse * scratch[i]
+        _squares_of(terms[t], squares, local, n, work[0])
+        correlate(int(terms[t, 0]), terms[t, 1], work[0, :n], scratch, work[1])
+        slopes(int(terms[t, 0]), terms[t, 1], work[0, :n], work[1], scratch)
+        for c in range(d):
+            factor = terms[t, 2] * (terms[t, 3] if terms.shape[1] == 4 else terms[t, 3 + c])
+            for i in range(n):
+                out[c, i] += factor * scratch[i]
     if len(series) > 1:
         derivative = _derivative(series)
         for i in range(n):
@@ -168,7 +190,8 @@ def difference_slopes(  # type: ignore[no-untyped-def]
             now, last = 0.0, 0.0
             for k in range(len(derivative) - 1, 0, -1):
                 now, last = derivative[k] + 2.0 * t * now - last, now
-            out[i] += 2.0 * theta * (derivative[0] + t * now - last)
+            for c in range(d):
+                out[c, i] += 2.0 * theta * (derivative[0] + t * now - last)
 
 
 @njit(nogil=True, cache=True)

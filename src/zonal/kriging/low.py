@@ -110,12 +110,15 @@ class SphereLow:
         blocks = np.column_stack([degrees, self.dimensions]).astype(np.int64)
         return HarmonicEngine(full_program(self.max_degree, self.dim), blocks, np.float64)
 
+    @property
+    def roots(self) -> FloatArray:
+        """√(c_ℓ/α_ℓ), the standard deviation of each degree's coefficients."""
+        return np.asarray(np.sqrt(np.maximum(self.coefficients, 0.0) / self.dimensions))
+
     def features(self, rows: Array) -> FloatArray:
         """Return z at rows: [n, D]."""
-        radial = np.sqrt(np.maximum(self.coefficients, 0.0) / self.dimensions)
-        directions = self._directions(rows)
         out = np.empty((len(rows), self.n_columns))
-        self._engine(directions, np.tile(radial, (len(rows), 1)), out)
+        self._engine(self._directions(rows), np.tile(self.roots, (len(rows), 1)), out)
         return out
 
     def _directions(self, rows: Array) -> FloatArray:
@@ -128,8 +131,7 @@ class SphereLow:
         directions = self._directions(rows)
         program = full_program(self.max_degree, self.dim)
         _, gradients = solid_harmonics_gradient(program, directions)
-        radial = np.sqrt(np.maximum(self.coefficients, 0.0) / self.dimensions)
-        weights = (np.repeat(radial, self.dimensions) * program.scale)[:, None] * coef
+        weights = (np.repeat(self.roots, self.dimensions) * program.scale)[:, None] * coef
         whole = np.einsum("nkd,kt->ntd", gradients, weights)
         # Along the sphere: what is constant along rays has no gradient outward.
         outward = np.einsum("ntd,nd->nt", whole, directions)[:, :, None] * directions[:, None, :]

@@ -15,6 +15,7 @@ from ..rows.threads import ordered_map
 from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kernel
 from .evidence import maximize
 from .locations import Locations
+from .low import Low
 from .noise import NOISE_START, find_noise, has_signal
 from .sample import Parameters, Sample
 from .units import STARTS, Units, log_noise
@@ -80,12 +81,15 @@ class Found:
     log_evidence : float
         Of the sample, with targets of unit variance; NaN where there was nothing to find or the
         kernel has no compiled form.
+    low : Low or None
+        Features that carry the low degrees of the kernel, where it is split.
     """
 
     kernel: Kernel
     noise: float
     ratio: float
     log_evidence: float
+    low: Low | None = None
 
 
 Settled = Callable[[Found], bool]
