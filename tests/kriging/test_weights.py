@@ -3,9 +3,9 @@ import pytest
 
 import zonal
 from zonal.kriging.correlation import correlate, exp_minus, of_kernel, scaled, slopes
+from zonal.kriging.covariance import Covariance
 from zonal.kriging.neighbors import Nearest
 from zonal.kriging.reference import reference_weights
-from zonal.kriging.covariance import Covariance
 from zonal.kriging.weights import compiled_weights
 
 RNG = np.random.default_rng(0)
@@ -75,7 +75,9 @@ def test_repeated_neighbours_without_noise(kernel):
     found = of_kernel(kernel)
     points, queries = (scaled(part, found.length_scale) for part in (rows, QUERIES))
     weights, variance = compiled_weights(Covariance.of(found), points, np.zeros(12), queries, near)
-    once, variance_once = compiled_weights(Covariance.of(found), points, np.zeros(12), queries, near[:, :6])
+    once, variance_once = compiled_weights(
+        Covariance.of(found), points, np.zeros(12), queries, near[:, :6]
+    )
     np.testing.assert_allclose(weights[:, :6] + weights[:, 6:], once, atol=1e-9)
     np.testing.assert_allclose(variance, variance_once, atol=1e-12)
     slow, slow_variance = reference_weights(kernel, rows, np.zeros(12), QUERIES, near)

@@ -75,14 +75,16 @@ class Joint:
     def predict(
         self,
         X: Array,
-        features: Features = no_features,
+        features: Features | None = None,
         return_std: bool = False,
         neighbors: Indices | None = None,
     ) -> tuple[FloatArray, FloatArray | None]:
         """Predict targets [q, t], and standard deviations [q, t] without noise if asked for.
 
-        The neighbours of X [q, m] are found where they are not given.
+        Without features, those are used that carry the low degrees of the process, if there are
+        any. The neighbours of X [q, m] are found where they are not given.
         """
+        features = features or self.process.features
         mean = np.empty((len(X), self.residual.shape[1]))
         variance = np.empty(len(X))
 
@@ -202,7 +204,7 @@ def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
 def fit_joint(
     locations: Locations,
     process: LocalProcess,
-    features: Features = no_features,
+    features: Features | None = None,
     ratio: float = 1.0,
     *,
     n_neighbors: int | None = None,
@@ -217,8 +219,9 @@ def fit_joint(
         Rows, and targets that are about zero.
     process : LocalProcess
         The local part, with the number of neighbours for predictions.
-    features : callable
-        Maps rows [k, d] to features [k, D].
+    features : callable, optional
+        Maps rows [k, d] to features [k, D]; by default those that carry the low degrees of the
+        process, if there are any.
     ratio : float
         τ, the variance of β over that of the process.
     n_neighbors : int, optional
@@ -229,6 +232,7 @@ def fit_joint(
     neighbors : ndarray of int32, optional
         Their earlier neighbours, where these are known.
     """
+    features = features or process.features
     whitening = process.whitening(judged, n_neighbors, neighbors)
     gram = whitened_gram(whitening, locations, features, process.points)
     rows = whitening.rows

@@ -27,9 +27,18 @@ from .correlation import Correlation, of_kernel, scaled
 from .covariance import Covariance
 from .evidence import climb, evaluate
 from .locations import Locations
-from .low import CANDIDATES, LandmarkLow, Low, SphereLow, farthest_points, low_degrees
+from .low import (
+    CANDIDATES,
+    LandmarkLow,
+    Low,
+    farthest_points,
+    length_scale_of,
+    less,
+    low_degrees,
+)
 from .marginal import Observed, marginal
-from .neighbors import Indices, Nearest, earlier_neighbors
+from .neighbors import Indices, Nearest, earlier_neighbors, effective_columns
+from .noise import has_signal
 from .sample import Parameters, Sample
 from .search import Found
 from .units import column_groups, log_noise
@@ -41,17 +50,19 @@ __all__ = ["split_parameters"]
 # neighbours as near as they will be, and tell of the short range. All are judged, the first alone
 # where long kernels are compared.
 FIRST_ROWS, SPREAD_ROWS, BASE_ROWS = 2_000, 1_500, 100_000
-# Neighbours where long kernels are compared, and where the steps are: as many as predictions have.
-FEW_NEIGHBORS, NEIGHBORS = 16, 32
+# Neighbours where long kernels are compared; the steps have as many as predictions.
+FEW_NEIGHBORS = 16
 # A kernel is long if the nearest rows, as many as neighbours, lie within this share of its length
 # scale. Medians are 1.0 on elevation, which gets worse in blocks if its kernel is taken for a long
 # one (.333 where a second term has .288), .26 on COADS and .05 on the simulated field, which get
 # better (2.3 to 1.2 K; .833 to .831).
 NEAR = 0.5
+# Among more effective columns than these a few hundred features carry next to nothing.
+MANY_COLUMNS = 6
 # Rows whose neighbourhoods are measured.
 NEIGHBORHOODS = 1_000
 # Length scales of k_long, in units of the distance that the features resolve: from scales that they
-# just carry to such as cross the domain; and, in one group of columns alone, in units of its extent.
+# just carry to such as cross the domain; in one group of columns alone, in units of its extent.
 REACHES, EXTENTS = (6.0, 12.0, 24.0, 3.0), (1.0, 0.3)
 # Weights of k_long, the one with which neighbours see it first, and how often it is found.
 WEIGHTS, START_WEIGHT, N_WEIGHED = np.geomspace(0.03, 300.0, 9), 1.0, 2
@@ -162,9 +173,7 @@ class _Judge:
         sample = replace(sample, judged=sample.judged[near])
         at = step.parameters
         neighbors, extra = self.neighbors[near], extra.part(near)
-        return evaluate(
-            sample, self.short.correlation, at, neighbors, extra
-        ).found.log_evidence
+        return evaluate(sample, self.short.correlation, at, neighbors, extra).found.log_evidence
 
     def weighed(self, step: _Step) -> _Step:
         """Return the step with the weight of k_long that is best for its features.
@@ -190,7 +199,8 @@ class _Judge:
     def _with(self, step: _Step) -> tuple[Sample, Extra]:
         """Return the sample with features, and what k_long adds to covariances beside them."""
         long, low = step.long, step.low
-        assert long is not None and low is not None
+        assert long is not None
+        assert low is not None
         if self._last is not None and self._last[0] is low:
             return self._last[1], self._last[2]._replace(share=step.share)
         features = self._features(low)
@@ -217,6 +227,7 @@ def split_parameters(
     start: Found,
     n_features: int,
     *,
+    n_neighbors: int = 32,
     move_kernel: bool = True,
     move_noise: bool = True,
     verbose: bool = False,
@@ -231,6 +242,8 @@ def split_parameters(
         The kernel alone, by its nearest rows.
     n_features : int
         D.
+    n_neighbors : int, default=32
+        As many as predictions will have.
     move_kernel, move_noise : bool, default=True
         Whether the kernel may change and get a second term, and whether the noise may change. A
         kernel that may not is split as it is.
@@ -242,15 +255,19 @@ def split_parameters(
     Found
         With the features in `low`, or as given where nothing is better.
     """
-    if of_kernel(start.kernel) is None or len(locations) <= n_features:
+    n_features = min(n_features, len(locations) // 2)
+    if n_features < 1 or of_kernel(start.kernel) is None or not has_signal(locations.targets):
+        return start
+    points = scaled(locations.rows[:CANDIDATES], length_scale_of(start.kernel))
+    if effective_columns(points) > MANY_COLUMNS:
         return start
     short = _Short.of(start.kernel, locations.rows)
-    first = _Judge(*_first(locations), short, FEW_NEIGHBORS)
-    both = _Judge(*_both(locations, short), short, NEIGHBORS)
+    first = _Judge(*_first(locations), short, min(FEW_NEIGHBORS, n_neighbors))
+    both = _Judge(*_both(locations, short, n_neighbors), short, n_neighbors)
     begin = Parameters(np.zeros(short.n_groups), log_noise(start.noise))
     noise_moves = move_noise and start.noise > 0
     by_noise = np.array([False] * short.n_groups + [noise_moves, False])
-    is_long = _neighborhood(locations, short) < NEAR
+    is_long = _neighborhood(locations, short, n_neighbors) < NEAR
     best = both.alone(begin)
     least = best.value
     if is_long or not move_kernel:
@@ -275,11 +292,11 @@ def split_parameters(
     return _found(start, short, best)
 
 
-def _neighborhood(locations: Locations, short: _Short) -> float:
+def _neighborhood(locations: Locations, short: _Short, n_neighbors: int) -> float:
     """Return the distance to the last of the nearest rows, in length scales: its median."""
     points = scaled(locations.head(BASE_ROWS).rows, short.scales)
     thinned = (len(locations) / len(points)) ** (1 / max(1, min(points.shape[1], 2)))
-    most = min(NEIGHBORS + 1, len(points))
+    most = min(n_neighbors + 1, len(points))
     asked = points[:NEIGHBORHOODS]
     far = Nearest(points).query(asked, most)[:, -1]
     distances = np.sqrt(((points[far] - asked) ** 2).sum(axis=1))
@@ -332,11 +349,12 @@ def _families(
     for group in range(short.n_groups):
         mine = short.groups == group
         extent = math.sqrt(2 * float(variance[mine].sum()))
-        if extent > 0:
-            yield (
-                np.where(mine, np.maximum(short.scales, share * extent), short.scales)
-                for share in EXTENTS
-            )
+        longer = [share * extent for share in EXTENTS]
+        yield (
+            np.where(mine, scale, short.scales)
+            for scale in longer
+            if scale > 2 * short.scales[mine].max()
+        )
 
 
 def covered_distance(rows: Array, length_scale: Any, n_points: int) -> float:
@@ -349,14 +367,6 @@ def covered_distance(rows: Array, length_scale: Any, n_points: int) -> float:
     for one in farthest_points(points, 1.0, n_points):
         nearest = np.minimum(nearest, ((points - one) ** 2).sum(axis=1))
     return math.sqrt(float(nearest.max()))
-
-
-def less(covariance: Covariance, low: Low | None) -> Covariance:
-    """Return a covariance less the low degrees, where these are a function of the distance."""
-    if not isinstance(low, SphereLow):
-        return covariance
-    scale = float(np.mean(covariance.length_scale))
-    return replace(covariance, series=low.series, theta=(scale / low.radius) ** 2 / 2)
 
 
 def _found(start: Found, short: _Short, step: _Step) -> Found:
@@ -376,13 +386,13 @@ def _first(locations: Locations) -> tuple[Locations, Indices, int]:
     return part, np.arange(len(part), dtype=np.int32), len(part)
 
 
-def _both(locations: Locations, short: _Short) -> tuple[Locations, Indices, int]:
+def _both(locations: Locations, short: _Short, n_neighbors: int) -> tuple[Locations, Indices, int]:
     """Return the first rows and some spread over all, with the rows that these need."""
     base = locations.head(BASE_ROWS)
     n_first = min(FIRST_ROWS, len(base) // 2)
     n_spread = min(SPREAD_ROWS, len(base) - n_first)
     spread = n_first + np.linspace(0, len(base) - n_first - 1, n_spread).astype(np.int32)
-    most = min(NEIGHBORS, max(len(base) - 1, 1))
+    most = min(n_neighbors, max(len(base) - 1, 1))
     near = earlier_neighbors(scaled(base.rows, short.scales), most, spread.astype(np.int32))
     judged = np.append(np.arange(n_first), spread)
     support = np.unique(np.append(near, judged))

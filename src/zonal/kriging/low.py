@@ -22,8 +22,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebinterpolate
+from numpy.polynomial.chebyshev import chebfit, chebpts1
 
+from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from .._validation import norms_agree, row_norms
 from ..engines.harmonic_engine import HarmonicEngine
@@ -32,11 +33,14 @@ from ..kernels.shift_invariant import ShiftInvariantKernel
 from ..polynomials import gegenbauer_series, gegenbauer_table, harmonic_dimension, n_harmonics
 from ..polynomials.harmonics import full_program, solid_harmonics_gradient
 from .correlation import scaled
+from .covariance import Covariance
 
-__all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "low_degrees"]
+__all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "less", "low_degrees"]
 
 # Eigenvalues of the landmarks' matrix below this share of the largest are rounding.
 NEGLIGIBLE = 1e-11
+# More columns than a file may ask for.
+MOST_COLUMNS = 1 << 16
 # Rows among which landmarks are chosen.
 CANDIDATES = 8192
 
@@ -58,6 +62,16 @@ class SphereLow:
     coefficients: FloatArray
     dim: int
     radius: float
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the numbers; the rest is made again."""
+        return {name: self.__dict__[name] for name in ("coefficients", "dim", "radius")}
+
+    def _check_loaded(self) -> None:
+        check_number(self, "dim", 2, 1 << 10)
+        most = n_harmonics(len(check_array(self, "coefficients", "f", (None,))) - 1, self.dim)
+        if not (len(self.coefficients) and most <= MOST_COLUMNS and self.radius > 0):
+            raise ValueError(f"Harmonics of {len(self.coefficients)} degrees cannot be made.")
 
     @classmethod
     def of(
@@ -98,11 +112,9 @@ class SphereLow:
     @cached_property
     def series(self) -> FloatArray:
         """Chebyshev coefficients of Σ c_ℓ P_ℓ."""
-
-        def low(t: FloatArray) -> FloatArray:
-            return self.coefficients @ gegenbauer_table(self.max_degree, self.dim, t)
-
-        return np.asarray(chebinterpolate(low, self.max_degree))
+        nodes = chebpts1(self.max_degree + 1)
+        values = self.coefficients @ gegenbauer_table(self.max_degree, self.dim, nodes)
+        return np.asarray(chebfit(nodes, values, self.max_degree))
 
     @cached_property
     def _engine(self) -> HarmonicEngine:
@@ -159,6 +171,10 @@ class LandmarkLow:
     landmarks: FloatArray
     root: FloatArray = field(repr=False)
 
+    def _check_loaded(self) -> None:
+        n_landmarks = len(check_array(self, "landmarks", "f", (None, None)))
+        check_array(self, "root", "f", (n_landmarks, None))
+
     @classmethod
     def of(
         cls, kernel: Kernel, weight: float, landmarks: FloatArray, n_columns: int
@@ -182,6 +198,11 @@ class LandmarkLow:
     def features(self, rows: Array) -> FloatArray:
         """Return z at rows: [n, D]."""
         return np.asarray(self.kernel(np.asarray(rows, np.float64), self.landmarks) @ self.root)
+
+    def gradient(self, rows: Array, combinations: FloatArray) -> FloatArray:
+        """Return gradients of combinations [n, t, D] of z, others at each row: [n, t, d]."""
+        slopes = self.kernel.gradient(np.asarray(rows, np.float64), self.landmarks)
+        return np.asarray(np.einsum("ntm,nmd->ntd", combinations @ self.root.T, slopes))
 
     def contract_gradient(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return gradients of t combinations zᵀβ at rows: [n, t, d]."""
@@ -215,6 +236,14 @@ def low_degrees(kernel: Kernel, weight: float, rows: Array, n_features: int) -> 
         return SphereLow.of(kernel, weight, rows.shape[1], radius, n_features)
     landmarks = farthest_points(rows[:CANDIDATES], length_scale_of(kernel), n_features)
     return LandmarkLow.of(kernel, weight, landmarks, n_features)
+
+
+def less(covariance: Covariance, low: Low | None) -> Covariance:
+    """Return a covariance less the low degrees, where these are a function of the distance."""
+    if not isinstance(low, SphereLow):
+        return covariance
+    scale = float(np.mean(covariance.length_scale))
+    return replace(covariance, series=low.series, theta=(scale / low.radius) ** 2 / 2)
 
 
 def covers_sphere(kernel: Kernel, rows: Array) -> bool:

@@ -1,6 +1,5 @@
 """A Gaussian process with a kernel and noise, observed at rows: weights anywhere, whitening."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,11 @@ from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from ..kernels import Kernel
 from .correlation import scaled
-from .covariance import Covariance, covariance_of
-from .low import LandmarkLow, Low, SphereLow
+from .covariance import covariance_of
+from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
 from .reference import reference_weights
-from .weights import compiled_slopes, compiled_weights
+from .weights import NO_LOW, compiled_slopes, compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
@@ -63,11 +62,16 @@ class LocalProcess:
         self.n_far = n_far
         self.low = low
         self.nugget = noise / weight
-        self._covariance = _less(covariance_of(kernel), low)
+        known = covariance_of(kernel)
+        self._covariance = None if known is None else less(known, low)
         length_scale = 1.0 if self._covariance is None else self._covariance.length_scale
         self._length_scale = length_scale
         self.points = scaled(rows, length_scale)
         self._nearest: Nearest | None = None
+
+    def features(self, rows: Array) -> FloatArray:
+        """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
+        return np.empty((len(rows), 0)) if self.low is None else self.low.features(rows)
 
     @property
     def n_near(self) -> int:
@@ -155,10 +159,17 @@ class LocalProcess:
             )
         points = scaled(queries, self._length_scale)
         neighbors = self._others(points) if held_out else self._near(points)
-        slopes = compiled_slopes(
-            self._covariance, self.points, self.nugget, points, neighbors, residual
+        low = NO_LOW
+        if isinstance(self.low, LandmarkLow):
+            low = self.low.features(self.rows), self.low.features(queries)
+        slopes, pulls = compiled_slopes(
+            self._covariance, self.points, self.nugget, points, neighbors, residual, low
         )
-        return slopes / self._length_scale
+        slopes = slopes / self._length_scale
+        if isinstance(self.low, LandmarkLow):  # minus the gradient of z(q)ᵀ Σ_j a_j z_j
+            carried = np.einsum("qtm,qmk->qtk", pulls, low[0][neighbors])
+            slopes = slopes - self.low.gradient(queries, carried)
+        return slopes
 
     def _others(self, points: FloatArray) -> Indices:
         """The nearest rows that are not the point itself: [q, m]."""
@@ -261,18 +272,12 @@ class LocalProcess:
         check_array(self, "weight", "f", (max(n, 1),))
         most = check_number(self, "n_neighbors", 1, 1 << 31)
         check_number(self, "n_far", 0, most)
+        if not isinstance(self.low, SphereLow | LandmarkLow | None):
+            raise ValueError(f"low={self.low!r} is not of features.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()
         self.__init__(**(state | {"weight": weight}))  # type: ignore[misc]
-
-
-def _less(covariance: Covariance | None, low: Low | None) -> Covariance | None:
-    """Return a covariance less the low degrees, where these are a function of the distance."""
-    if covariance is None or not isinstance(low, SphereLow):
-        return covariance
-    scale = float(np.mean(covariance.length_scale))
-    return replace(covariance, series=low.series, theta=(scale / low.radius) ** 2 / 2)
 
 
 def _without(found: Indices, rows: Indices) -> Indices:

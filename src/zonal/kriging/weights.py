@@ -270,7 +270,8 @@ def compiled_slopes(
     queries: FloatArray,
     neighbors: Indices,
     residual: FloatArray,
-) -> FloatArray:
+    low: Low = NO_LOW,
+) -> tuple[FloatArray, FloatArray]:
     r"""Gradients of predictions with respect to the queries, the neighbours held.
 
     With e the residuals of the neighbours and :math:`a = (R_{NN} + \eta)^{-1} e`, the prediction
@@ -284,27 +285,33 @@ def compiled_slopes(
         As in `compiled_weights`.
     residual : ndarray of shape (n, t)
         e of all rows.
+    low
+        As in `compiled_weights`. What z adds to the gradient is for the caller.
 
     Returns
     -------
-    ndarray of shape (n_queries, t, d)
+    slopes : ndarray of shape (n_queries, t, d)
         With respect to the queries in units of the length scales.
+    pulls : ndarray of shape (n_queries, t, m)
+        a.
     """
     _check(points, nugget, queries, neighbors)
     if len(residual) != len(points):
         raise ValueError(f"Residuals of shape {residual.shape} are not of {len(points)} rows.")
     out = np.zeros((len(queries), residual.shape[1], points.shape[1]))
+    pulls = np.zeros((len(queries), residual.shape[1], neighbors.shape[1]))
+    known, asked = low
 
     def run(start: int) -> None:
         rows = slice(start, start + BLOCK)
         _slopes(
             covariance.terms, covariance.series, covariance.theta, covariance.prior, points, nugget,
-            queries[rows], neighbors[rows], residual, out[rows],
+            known, queries[rows], asked[rows], neighbors[rows], residual, out[rows], pulls[rows],
         )  # fmt: skip
 
     for _ in ordered_map(run, range(0, len(queries), BLOCK)):
         pass
-    return out
+    return out, pulls
 
 
 def _check(points: FloatArray, nugget: FloatArray, queries: FloatArray, neighbors: Indices) -> None:
@@ -514,26 +521,43 @@ def _weights(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _slopes(  # type: ignore[no-untyped-def]
-    terms, series, theta, prior, points, nugget, queries, neighbors, residual, out
+    terms,
+    series,
+    theta,
+    prior,
+    points,
+    nugget,
+    z,
+    queries,
+    z_queries,
+    neighbors,
+    residual,
+    out,
+    pulls,
 ):
-    """IN: all but the last, for a block of queries. OUT: gradients are added to `out`."""
+    """IN: all but the last two, for a block of queries. OUT: gradients are added, and a."""
     most, d = neighbors.shape[1], points.shape[1]
     local, upper = np.empty((d, most + 1)), np.empty((most + 1, most + 1))
     n_pairs = most * (most + 1) // 2
     squares, values, slope = np.empty(n_pairs), np.empty(n_pairs), np.empty((d, most))
     scratch, work = np.empty(n_pairs), np.empty((2, n_pairs))
-    a, diagonal = np.empty(most), np.full(most + 2, prior)
+    diagonal, low = np.empty(most + 2), np.empty((most + 1, z.shape[1]), z.dtype)
     for q in range(len(queries)):
         m = count_neighbors(neighbors[q])
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
         _squares(points, queries[q], members, local, squares)
         covariances(terms, series, theta, squares[:n_pairs], local, scratch, work, values)
+        diagonal[:] = prior
+        if z.shape[1]:
+            _subtract_products(z, z_queries[q], members, low, values, diagonal)
+        diagonal[m + 1] = prior
         _factor(values, diagonal, nugget, members, upper)
         near = squares[n_pairs - m : n_pairs]  # the pairs with the query
         difference_slopes(
             terms, series, theta, near, local[:, : m + 1], scratch, work, slope[:, :m]
         )
         for t in range(residual.shape[1]):
+            a = pulls[q, t]
             for j in range(m):
                 a[j] = residual[members[j], t]
             _forward(upper, m, a)

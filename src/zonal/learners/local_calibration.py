@@ -18,7 +18,7 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
-from ..kriging.joint import Features, explained, no_features
+from ..kriging.joint import Features, explained
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.process import LocalProcess
 from ..rows import sample_rows
@@ -52,7 +52,7 @@ def calibrate_local(
         Maps rows as the local part sees them to features.
     """
     observed = _observed(solution)
-    map_ = features or no_features
+    map_ = features or solution.joint.process.features
     if observed.splits:
         parts = list(_parts(solution, observed, map_, CALIBRATED_ROWS))
         if parts:
@@ -76,7 +76,8 @@ def unseen_local(
     truth, prediction : ndarrays of shape (s, n_targets)
     weight : ndarray of shape (s,)
     """
-    observed, map_ = _observed(solution), features or no_features
+    observed = _observed(solution)
+    map_ = features or solution.joint.process.features
     rows = np.arange(len(observed.places))
     if observed.splits:
         parts = list(_parts(solution, observed, map_))

@@ -189,7 +189,11 @@ class LocalLearner(MomentLearner):
         noise = None if isinstance(part.noise, str) else float(part.noise)
         required = isinstance(self.local, NeighborKriging) or self.features is None
         return LocalOptions(
-            None if kernel is None else as_kernel(kernel), noise, int(part.n_neighbors), required
+            None if kernel is None else as_kernel(kernel),
+            noise,
+            int(part.n_neighbors),
+            required,
+            int(part.n_features),
         )
 
     def _start_sums(self, X: Any, Y: Array) -> None:
@@ -275,6 +279,7 @@ class LocalLearner(MomentLearner):
             alpha=self._given_alpha(),
             n_neighbors=self._n_neighbors_,
             n_far=self._n_far_,
+            n_features=options.n_features,
             fit_neighbors=None if options.required else FIT_NEIGHBORS,
             plan=self._plan(),
             learnt=self._columns_ is not None and FeatureSpace(self._columns_, 0).learnt,

@@ -103,12 +103,14 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         n_neighbors: int = 32,
         *,
         noise: float | str = "auto",
+        n_features: int = 256,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
         self.noise = noise
+        self.n_features = n_features
         self.random_state = random_state
         self.verbose = verbose
 
@@ -131,6 +133,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
         self
         """
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")
+        check_count("n_features", self.n_features, "NeighborKriging", minimum=0)
         noise = self._check_noise()
         X, y = valid_rows(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
@@ -146,6 +149,7 @@ class NeighborKriging(Hinting, IntervalLearner, RegressorMixin, BaseEstimator):
             kernel=kernel,
             noise=noise,
             n_neighbors=int(self.n_neighbors),
+            n_features=int(self.n_features),
             seed=self._seed(),
             verbose=self.verbose,
         )

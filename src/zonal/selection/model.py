@@ -22,12 +22,15 @@ class LocalOptions(NamedTuple):
     n_neighbors : int
     required : bool
         Whether the model must have a local part.
+    n_features : int
+        How many features may carry the low degrees of its kernel, where there are no others.
     """
 
     kernel: Kernel | None = None
     noise: float | None = None
     n_neighbors: int = 32
     required: bool = False
+    n_features: int = 256
 
 
 class Model(NamedTuple):
