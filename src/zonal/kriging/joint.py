@@ -149,7 +149,11 @@ def _walk(run: Callable[[Indices], None], X: Array) -> None:
 
 
 def whitened_gram(
-    whitening: Whitening, locations: Locations, features: Features, points: FloatArray
+    whitening: Whitening,
+    locations: Locations,
+    features: Features,
+    points: FloatArray,
+    own: Callable[[Indices], Array] | None = None,
 ) -> FloatArray:
     """Return sums of products of the whitened constant, targets and features.
 
@@ -163,6 +167,8 @@ def whitened_gram(
         block and all their neighbours: about twice as many rows in all as there are.
     points : ndarray of shape (n, d)
         Where the rows are, for blocks whose rows are close to each other.
+    own : callable, optional
+        The features of locations, given by their numbers, where these are known.
 
     Returns
     -------
@@ -170,7 +176,8 @@ def whitened_gram(
     """
 
     def products(block: Block) -> Array:
-        Z = np.asarray(features(locations.rows[block.support]))
+        known = features(locations.rows[block.support]) if own is None else own(block.support)
+        Z = np.asarray(known)
         columns = [np.ones(len(Z), Z.dtype), locations.targets[block.support].astype(Z.dtype), Z]
         whitened = block.apply(np.column_stack(columns))
         return np.asarray(whitened.T @ whitened)
@@ -188,12 +195,19 @@ def whitened_gram(
     return gram
 
 
-def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
-    """Return zᵀβ at rows, block by block: [n, t]."""
+def explained(
+    features: Features,
+    rows: Array,
+    coef: FloatArray,
+    own: Callable[[Indices], Array] | None = None,
+) -> FloatArray:
+    """Return zᵀβ at rows, block by block: [n, t]; `own` as in `whitened_gram`."""
+    numbers = np.arange(len(rows), dtype=np.int32)
     found = np.zeros((len(rows), coef.shape[1]))
 
     def explain(part: slice) -> None:
-        found[part] = np.asarray(features(rows[part])) @ coef
+        known = features(rows[part]) if own is None else own(numbers[part])
+        found[part] = np.asarray(known) @ coef
 
     slices = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
     for _ in ordered_map(explain, slices if len(coef) else []):
@@ -232,14 +246,23 @@ def fit_joint(
     neighbors : ndarray of int32, optional
         Their earlier neighbours, where these are known.
     """
+    own = process.own_features if features is None else None
     features = features or process.features
-    whitening = process.whitening(judged, n_neighbors, neighbors)
-    gram = whitened_gram(whitening, locations, features, process.points)
+    with process.kept_features():
+        whitening = process.whitening(judged, n_neighbors, neighbors)
+        gram = whitened_gram(whitening, locations, features, process.points, own)
+        found = _marginal(whitening, gram, locations, process.noise, ratio)
+        known = explained(features, locations.rows, found.coef, own)
+    return Joint(process, found, locations.targets - found.mean - known)
+
+
+def _marginal(
+    whitening: Whitening, gram: FloatArray, locations: Locations, noise: float, ratio: float
+) -> Marginal:
+    """Solve, with the log evidence of all rows where some were whitened."""
     rows = whitening.rows
     observed = Observed.of(
-        whitening.variance, locations.weight[rows], locations.within[rows], process.noise
+        whitening.variance, locations.weight[rows], locations.within[rows], noise
     )
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
-    found = found.times(len(locations) / len(rows))
-    residual = locations.targets - found.mean - explained(features, locations.rows, found.coef)
-    return Joint(process, found, residual)
+    return found.times(len(locations) / len(rows))

@@ -49,7 +49,7 @@ __all__ = ["split_parameters"]
 # The first rows, which are far apart, tell of the long range; rows spread over the order have
 # neighbours as near as they will be, and tell of the short range. All are judged, the first alone
 # where long kernels are compared.
-FIRST_ROWS, SPREAD_ROWS, BASE_ROWS = 2_000, 1_500, 100_000
+FIRST_ROWS, SPREAD_ROWS, BASE_ROWS = 2_000, 1_000, 100_000
 # Neighbours where long kernels are compared; the steps have as many as predictions.
 FEW_NEIGHBORS = 16
 # A kernel is long if the nearest rows, as many as neighbours, lie within this share of its length

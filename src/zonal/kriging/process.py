@@ -1,5 +1,7 @@
 """A Gaussian process with a kernel and noise, observed at rows: weights anywhere, whitening."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,8 @@ from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
 
-# Queries whose neighbours' features are made at a time.
-PART = 4096
+# Queries whose neighbours' features are made at a time, and numbers of features that are kept.
+PART, KEPT_NUMBERS = 4096, 1 << 25
 
 
 class LocalProcess:
@@ -68,10 +70,29 @@ class LocalProcess:
         self._length_scale = length_scale
         self.points = scaled(rows, length_scale)
         self._nearest: Nearest | None = None
+        self._kept: FloatArray | None = None
 
     def features(self, rows: Array) -> FloatArray:
         """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
         return np.empty((len(rows), 0)) if self.low is None else self.low.features(rows)
+
+    def own_features(self, numbers: Indices) -> FloatArray:
+        """Return the same at rows of the process, given by their numbers."""
+        return self.features(self.rows[numbers]) if self._kept is None else self._kept[numbers]
+
+    @contextmanager
+    def kept_features(self) -> Iterator[None]:
+        """Keep the features of all rows meanwhile, if there is room.
+
+        Functions of landmarks take as long as all else of a fit, which needs them three times.
+        """
+        low = self.low
+        if isinstance(low, LandmarkLow) and len(self.rows) * low.n_columns <= KEPT_NUMBERS:
+            self._kept = low.features(self.rows)
+        try:
+            yield
+        finally:
+            self._kept = None
 
     @property
     def n_near(self) -> int:
@@ -252,7 +273,7 @@ class LocalProcess:
             lost = int(len(support) > 0 and support[0] < 0)  # -1, for none
             near = support[lost:]
             local = (where.reshape(neighbors[part].shape) - lost).astype(np.int32)
-            features = low.features(self.rows[near]), low.features(queries[part])
+            features = self.own_features(near), low.features(queries[part])
             weights[part], variance[part] = compiled_weights(
                 self._covariance, self.points[near], self.nugget[near], points[part], local,
                 low=features,
