@@ -10,10 +10,12 @@ from zonal.kriging.correlation import of_kernel
 from zonal.kriging.covariance import Covariance, covariance_of
 from zonal.kriging.evidence import evaluate, gradient
 from zonal.kriging.joint import fit_joint
+from zonal.kriging.ladder import split_parameters
 from zonal.kriging.locations import locate
 from zonal.kriging.low import LandmarkLow, SphereLow, low_degrees
 from zonal.kriging.process import LocalProcess
 from zonal.kriging.sample import Parameters, Sample
+from zonal.kriging.search import Found
 from zonal.kriging.weights import compiled_pairs
 
 RNG = np.random.default_rng(0)
@@ -223,3 +225,52 @@ def test_far_away_is_the_prior():
     np.testing.assert_allclose(mean, np.tile(fitted.found.mean, (2, 1)), atol=1e-12)
     prior = process.kernel.diag(far)[0] + fitted.found.variance(np.zeros((1, 25)), np.ones(1))[0]
     np.testing.assert_allclose(std**2, np.tile(prior * fitted.found.scale, (2, 1)), rtol=1e-10)
+
+
+def log_evidence(kernel, noise, rows, values):
+    """Of a dense process, with μ and σ² profiled out."""
+    K, ones = kernel(rows) + noise * np.eye(len(rows)), np.ones(len(rows))
+    inverse = np.linalg.inv(K)
+    left = values - ones @ inverse @ values / (ones @ inverse @ ones)
+    scale = left @ inverse @ left / len(rows)
+    return -0.5 * (len(rows) * (np.log(2 * np.pi * scale) + 1) + np.linalg.slogdet(K)[1])
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_evidence_never_falls(seed):
+    """With all rows as neighbours it is the dense one, whatever the field and the start."""
+    rng = np.random.default_rng(seed)
+    n = 70
+    rows = rng.standard_normal((n, 3)) if seed % 2 else rng.uniform(0, 1, (n, 2))
+    if seed % 2:
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    truth = zonal.Matern([0.5, 1.5, 2.5][seed % 3], rng.choice([0.1, 0.3, 1.0]))
+    truth = truth + float(rng.choice([0.01, 1.0])) * zonal.Matern(1.5, 2.0)
+    values = np.linalg.cholesky(truth(rows) + 0.01 * np.eye(n)) @ rng.standard_normal(n)
+    scales = np.full(rows.shape[1], rng.choice([0.1, 0.3, 1.0]))
+    start = Found(zonal.Matern([0.5, 1.5, 2.5][(seed + 1) % 3], scales), 0.02, 1.0, np.nan)
+    locations = locate(rows, values[:, None])
+    found = split_parameters(locations, start, 16, n_neighbors=n)
+    before, after = (log_evidence(one.kernel, one.noise, rows, values) for one in (start, found))
+    assert after >= before - 1e-6
+    assert split_parameters(locations, start, 0) is start
+
+
+def test_long_kernels_are_split_and_short_ones_get_a_longer_one():
+    grid = np.stack(np.meshgrid(np.arange(40.0), np.arange(40.0)), -1).reshape(-1, 2)
+    rng = np.random.default_rng(0)
+    for kernel, is_long in (
+        (zonal.Matern(1.5, [20.0, 20.0]), True),
+        (zonal.Matern(0.5, [1.5, 1.5]), False),
+    ):
+        long = 3.0 * zonal.Matern(2.5, 25.0)
+        truth = kernel if is_long else kernel + long
+        factor = np.linalg.cholesky(truth(grid) + 1e-3 * np.eye(len(grid)))
+        values = factor @ rng.standard_normal((len(grid), 1))
+        found = split_parameters(locate(grid, values), Found(kernel, 1e-3, 1.0, np.nan), 64)
+        assert found.low is not None
+        assert (found.kernel is kernel) == is_long
+        if not is_long:  # what the nearest rows know stays
+            assert found.kernel.k1.length_scale.tolist() == [1.5, 1.5]
+            assert found.noise == pytest.approx(1e-3)
+            assert found.kernel.k2.kernel.length_scale.min() > 3 * 1.5

@@ -32,12 +32,11 @@ from .low import (
     LandmarkLow,
     Low,
     farthest_points,
-    length_scale_of,
     less,
     low_degrees,
 )
 from .marginal import Observed, marginal
-from .neighbors import Indices, Nearest, earlier_neighbors, effective_columns
+from .neighbors import Indices, Nearest, earlier_neighbors
 from .noise import has_signal
 from .sample import Parameters, Sample
 from .search import Found
@@ -57,8 +56,10 @@ FEW_NEIGHBORS = 16
 # one (.333 where a second term has .288), .26 on COADS and .05 on the simulated field, which get
 # better (2.3 to 1.2 K; .833 to .831).
 NEAR = 0.5
-# Among more effective columns than these a few hundred features carry next to nothing.
+# Among more columns than these a few hundred features carry next to nothing of a kernel.
 MANY_COLUMNS = 6
+# With less noise, what features leave at a row may be rounding alone: landmarks are rows.
+LEAST_NOISE = 1e-9
 # Rows whose neighbourhoods are measured.
 NEIGHBORHOODS = 1_000
 # Length scales of k_long, in units of the distance that the features resolve: from scales that they
@@ -258,8 +259,7 @@ def split_parameters(
     n_features = min(n_features, len(locations) // 2)
     if n_features < 1 or of_kernel(start.kernel) is None or not has_signal(locations.targets):
         return start
-    points = scaled(locations.rows[:CANDIDATES], length_scale_of(start.kernel))
-    if effective_columns(points) > MANY_COLUMNS:
+    if locations.rows.shape[1] > MANY_COLUMNS or start.noise < LEAST_NOISE:
         return start
     short = _Short.of(start.kernel, locations.rows)
     first = _Judge(*_first(locations), short, min(FEW_NEIGHBORS, n_neighbors))
