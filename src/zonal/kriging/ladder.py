@@ -43,7 +43,7 @@ from .search import Found
 from .units import column_groups, log_noise
 from .weights import NO_LOW, Extra, compiled_pairs
 
-__all__ = ["split_parameters"]
+__all__ = ["is_short", "split_parameters"]
 
 # The first rows, which are far apart, tell of the long range; rows spread over the order have
 # neighbours as near as they will be, and tell of the short range. All are judged, the first alone
@@ -267,7 +267,7 @@ def split_parameters(
     begin = Parameters(np.zeros(short.n_groups), log_noise(start.noise))
     noise_moves = move_noise and start.noise > 0
     by_noise = np.array([False] * short.n_groups + [noise_moves, False])
-    is_long = _neighborhood(locations, short, n_neighbors) < NEAR
+    is_long = not is_short(locations, n_neighbors, start)
     best = both.alone(begin)
     least = best.value
     if is_long or not move_kernel:
@@ -290,6 +290,14 @@ def split_parameters(
     if verbose:
         _say(best)
     return _found(start, short, best)
+
+
+def is_short(locations: Locations, n_neighbors: int, found: Found) -> bool:
+    """Whether the nearest rows of a row reach beyond the range of a kernel."""
+    if of_kernel(found.kernel) is None:
+        return True
+    short = _Short.of(found.kernel, locations.rows)
+    return _neighborhood(locations, short, n_neighbors) >= NEAR
 
 
 def _neighborhood(locations: Locations, short: _Short, n_neighbors: int) -> float:

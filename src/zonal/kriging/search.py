@@ -103,7 +103,7 @@ def find_parameters(
     n_neighbors: int = 24,
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     verbose: bool = False,
-    quick: bool = False,
+    quick: Settled | None = None,
 ) -> Found:
     """Maximise the evidence of a sample, over whatever is not given.
 
@@ -127,9 +127,10 @@ def find_parameters(
         The ν to choose from, of 1/2, 3/2 and 5/2, where no kernel is given.
     verbose : bool, default=False
         Print what each round finds.
-    quick : bool, default=False
-        Whether the best is polished by fewer rows, where more steps follow: on elevation 1.0 s
-        instead of 2.5 s, and errors are the same.
+    quick : callable, optional
+        Tells of the best parameters, before they are polished, whether fewer rows are enough for
+        that: a short kernel is known well by few (on elevation 1.0 s instead of 2.5 s, and errors
+        are the same), a long one is not.
     """
     if kernel is not None and of_kernel(kernel) is None:
         if features is not None:
@@ -142,8 +143,9 @@ def find_parameters(
     if kernel is not None and noise is not None and features is None:
         return Found(kernel, noise, 1.0, math.nan)
     search = _Search.of(locations, kernel, noise, features, n_neighbors, smoothness, verbose)
-    last = POLISH_QUICKLY if quick else POLISH
-    return search.found(search.polished(search.compared(Deadline()), last))
+    candidates = search.compared(Deadline())
+    few = quick is not None and quick(search.found(candidates[-1]))
+    return search.found(search.polished(candidates, POLISH_QUICKLY if few else POLISH))
 
 
 def find_candidates(

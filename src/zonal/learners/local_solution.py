@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._typing import Array, FloatArray
 from ..features.chain_rule import features_gradient
 from ..kriging.joint import Joint, fit_joint
 from ..kriging.joint_search import joint_parameters
-from ..kriging.ladder import split_parameters
+from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
@@ -262,7 +263,8 @@ def solve_local(
     offset = np.average(locations.targets, axis=0, weights=locations.weight)
     locations = replace(locations, targets=locations.targets - offset)
     if found is None:
-        quick = features is None and n_features > 0
+        splits = features is None and n_features > 0
+        quick = partial(is_short, locations, n_neighbors) if splits else None
         found = find_parameters(locations, kernel, noise, verbose=verbose, quick=quick)
         if features is not None:
             found = _beside(locations, features, found, kernel is None, noise is None)
