@@ -3,6 +3,7 @@ import pytest
 
 import zonal
 from zonal.kriging.correlation import correlate, exp_minus, of_kernel, scaled, slopes
+from zonal.kriging.covariance import Covariance
 from zonal.kriging.neighbors import Nearest
 from zonal.kriging.reference import reference_weights
 from zonal.kriging.weights import compiled_weights
@@ -52,7 +53,7 @@ def test_loop_equals_reference_and_dense_solution(kernel, noise):
     near = Nearest(points).query(queries, 12)
     near[3, 5:] = -1
     near[4] = -1
-    weights, variance = compiled_weights(found, points, nugget, queries, near)
+    weights, variance = compiled_weights(Covariance.of(found), points, nugget, queries, near)
     expected_weights, expected_variance = reference_weights(kernel, ROWS, nugget, QUERIES, near)
     # Condition numbers of smooth kernels without noise are up to 1e7 here.
     np.testing.assert_allclose(weights, expected_weights, atol=1e-8)
@@ -73,8 +74,10 @@ def test_repeated_neighbours_without_noise(kernel):
     near = np.tile(np.arange(12, dtype=np.int32), (60, 1))
     found = of_kernel(kernel)
     points, queries = (scaled(part, found.length_scale) for part in (rows, QUERIES))
-    weights, variance = compiled_weights(found, points, np.zeros(12), queries, near)
-    once, variance_once = compiled_weights(found, points, np.zeros(12), queries, near[:, :6])
+    weights, variance = compiled_weights(Covariance.of(found), points, np.zeros(12), queries, near)
+    once, variance_once = compiled_weights(
+        Covariance.of(found), points, np.zeros(12), queries, near[:, :6]
+    )
     np.testing.assert_allclose(weights[:, :6] + weights[:, 6:], once, atol=1e-9)
     np.testing.assert_allclose(variance, variance_once, atol=1e-12)
     slow, slow_variance = reference_weights(kernel, rows, np.zeros(12), QUERIES, near)

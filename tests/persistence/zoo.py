@@ -221,6 +221,8 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.GaussianProcess(fourier(), local=local()), X, y),
     (zonal.GaussianProcess(budget=32, random_state=0), MANY, TARGET),
     (zonal.NeighborKriging(random_state=0), X, y),
+    (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), SPHERE, y),
+    (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), PLANE, VARYING),
     (zonal.NeighborKriging(zonal.RationalQuadratic(1.0, 2.0), 8, noise=0.1), X, Y),
     (zonal.KernelKMeans(features(), 3, random_state=0), X, None),
     (zonal.KernelPCA(features(), 3), X, None),

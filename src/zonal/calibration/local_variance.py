@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Matern
-from ..kriging.correlation import of_kernel
+from ..kriging.covariance import covariance_of
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from .variance import OutOfFold, shares_of
@@ -105,7 +105,7 @@ def local_variance(
         None: a constant variance is as good.
     log_variance : ndarray of shape (n, n_targets)
     """
-    correlation = of_kernel(kernel)
+    correlation = covariance_of(kernel)
     constant = np.zeros_like(out_of_fold.residual)
     if correlation is None:
         return None, constant

@@ -13,13 +13,14 @@ from scipy.optimize import minimize
 from .._typing import FloatArray
 from ..rows.threads import ordered_map
 from .correlation import Correlation
+from .covariance import Covariance
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
 from .sample import Parameters, Sample
-from .weights import Factors, compiled_gradient, compiled_weights
+from .weights import NO_EXTRA, Extra, Factors, compiled_gradient, compiled_weights
 from .whitening import Whitening
 
-__all__ = ["LOG_NOISE", "Evaluation", "evaluate", "gradient", "maximize"]
+__all__ = ["LOG_NOISE", "Evaluation", "climb", "evaluate", "gradient", "maximize"]
 
 # Where parameters may go: length scales in units of the columns' standard deviations.
 LOG_SCALE = np.log(1e-4), np.log(1e3)
@@ -51,25 +52,38 @@ class Evaluation:
 
 
 def evaluate(
-    sample: Sample, correlation: Correlation, parameters: Parameters, neighbors: Indices
+    sample: Sample,
+    correlation: Correlation,
+    parameters: Parameters,
+    neighbors: Indices,
+    extra: Extra = NO_EXTRA,
 ) -> Evaluation:
-    """The evidence and everything profiled out of it."""
+    """The evidence and everything profiled out of it.
+
+    `extra` is what a second kernel adds to the covariances of neighbours beside the features: its
+    weight is that of the features, so that both are one kernel times τ.
+    """
     points, noise = sample.scaled(parameters), float(np.exp(parameters.log_noise))
     nugget, judged = noise / sample.weight, sample.judged
     factors = Factors.kept(*neighbors.shape)
+    ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
     weights, variance = compiled_weights(
-        correlation, points, nugget, points[judged], neighbors, factors
-    )
+        Covariance.of(correlation), points, nugget, points[judged], neighbors, factors,
+        extra=extra, extra_weight=ratio,
+    )  # fmt: skip
     whitening = Whitening(judged, neighbors, weights, variance + nugget[judged])
     whitened = whitening.apply(sample.columns)
     observed = Observed.of(whitening.variance, sample.repeated.part(judged), noise)
-    ratio, n_targets = float(np.exp(parameters.log_ratio)), sample.targets.shape[1]
     found = marginal(whitened.T @ whitened, n_targets, observed, ratio, sample.center)
     return Evaluation(found, whitening, whitened, factors)
 
 
 def gradient(
-    sample: Sample, correlation: Correlation, parameters: Parameters, at: Evaluation
+    sample: Sample,
+    correlation: Correlation,
+    parameters: Parameters,
+    at: Evaluation,
+    extra: Extra = NO_EXTRA,
 ) -> FloatArray:
     r"""The gradient of the log evidence, in the order of `Parameters.vector`.
 
@@ -95,7 +109,7 @@ def gradient(
         left, right = np.hstack([left, n_targets * pulled]), np.hstack([right, sample.features])
     by_weights = _pair_products(left, right, whitening.neighbors)
     by_weights /= np.sqrt(whitening.variance)[:, None]
-    by_columns, by_noise = compiled_gradient(
+    by_columns, by_noise, by_extra = compiled_gradient(
         correlation,
         sample.scaled(parameters),
         float(np.exp(parameters.log_noise)) / sample.weight,
@@ -105,9 +119,12 @@ def gradient(
         by_variance / (2 * whitening.variance),
         by_weights,
         at.factors,
+        extra,
+        float(np.exp(parameters.log_ratio)),
     )
     by_groups = np.bincount(sample.groups, by_columns, minlength=len(parameters.log_scales))
-    return np.concatenate([by_groups, [by_noise + found.by_log_noise, found.by_log_ratio]])
+    by_ratio = by_extra + found.by_log_ratio
+    return np.concatenate([by_groups, [by_noise + found.by_log_noise, by_ratio]])
 
 
 def _pair_products(left: FloatArray, right: FloatArray, neighbors: Indices) -> FloatArray:
@@ -166,19 +183,20 @@ def maximize(
     best, value = start, -np.inf
     for _ in range(n_searches):
         neighbors = sample.neighbors(best, n_neighbors)
-        best, value, gain = _climb(sample, correlation, best, free, neighbors, n_iterations)
+        best, value, gain = climb(sample, correlation, best, free, neighbors, n_iterations)
         if gain < SMALL_GAIN * len(sample):
             break
     return best, value
 
 
-def _climb(
+def climb(
     sample: Sample,
     correlation: Correlation,
     start: Parameters,
     free: npt.NDArray[np.bool_],
     neighbors: Indices,
     n_iterations: int,
+    extra: Extra = NO_EXTRA,
 ) -> tuple[Parameters, float, float]:
     """Climb with the same neighbours: where to, how high, and from how much lower."""
     whole = start.vector()
@@ -186,9 +204,9 @@ def _climb(
 
     def loss(vector: FloatArray) -> tuple[float, FloatArray]:
         parameters = Parameters.of_vector(_insert(whole, free, vector))
-        at = evaluate(sample, correlation, parameters, neighbors)
+        at = evaluate(sample, correlation, parameters, neighbors, extra)
         values.append(at.found.log_evidence)
-        slope = gradient(sample, correlation, parameters, at)
+        slope = gradient(sample, correlation, parameters, at, extra)
         return -at.found.log_evidence / len(sample), -slope[free] / len(sample)
 
     if not free.any():

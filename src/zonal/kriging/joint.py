@@ -77,14 +77,16 @@ class Joint:
     def predict(
         self,
         X: Array,
-        features: Features = no_features,
+        features: Features | None = None,
         return_std: bool = False,
         neighbors: Indices | None = None,
     ) -> tuple[FloatArray, FloatArray | None]:
         """Predict targets [q, t], and standard deviations [q, t] without noise if asked for.
 
-        The neighbours of X [q, m] are found where they are not given.
+        Without features, those are used that carry the low degrees of the process, if there are
+        any. The neighbours of X [q, m] are found where they are not given.
         """
+        features = features or self.process.features
         mean = np.empty((len(X), self.residual.shape[1]))
         variance = np.empty(len(X))
 
@@ -149,7 +151,11 @@ def _walk(run: Callable[[Indices], None], X: Array) -> None:
 
 
 def whitened_gram(
-    whitening: Whitening, locations: Locations, features: Features, points: FloatArray
+    whitening: Whitening,
+    locations: Locations,
+    features: Features,
+    points: FloatArray,
+    own: Callable[[Indices], Array] | None = None,
 ) -> FloatArray:
     """Return sums of products of the whitened constant, targets and features.
 
@@ -163,6 +169,8 @@ def whitened_gram(
         block and all their neighbours: about twice as many rows in all as there are.
     points : ndarray of shape (n, d)
         Where the rows are, for blocks whose rows are close to each other.
+    own : callable, optional
+        The features of locations, given by their numbers, where these are known.
 
     Returns
     -------
@@ -170,7 +178,8 @@ def whitened_gram(
     """
 
     def products(block: Block) -> Array:
-        Z = np.asarray(features(locations.rows[block.support]))
+        known = features(locations.rows[block.support]) if own is None else own(block.support)
+        Z = np.asarray(known)
         targets = locations.targets[block.support]
         # Squares of large targets are beyond the range of single precision.
         dtype = Z.dtype if np.abs(targets).max(initial=0.0) < LARGE else np.dtype(np.float64)
@@ -191,12 +200,19 @@ def whitened_gram(
     return gram
 
 
-def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
-    """Return zᵀβ at rows, block by block: [n, t]."""
+def explained(
+    features: Features,
+    rows: Array,
+    coef: FloatArray,
+    own: Callable[[Indices], Array] | None = None,
+) -> FloatArray:
+    """Return zᵀβ at rows, block by block: [n, t]; `own` as in `whitened_gram`."""
+    numbers = np.arange(len(rows), dtype=np.int32)
     found = np.zeros((len(rows), coef.shape[1]))
 
     def explain(part: slice) -> None:
-        found[part] = np.asarray(features(rows[part])) @ coef
+        known = features(rows[part]) if own is None else own(numbers[part])
+        found[part] = np.asarray(known) @ coef
 
     slices = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
     for _ in ordered_map(explain, slices if len(coef) else []):
@@ -207,7 +223,7 @@ def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
 def fit_joint(
     locations: Locations,
     process: LocalProcess,
-    features: Features = no_features,
+    features: Features | None = None,
     ratio: float = 1.0,
     *,
     n_neighbors: int | None = None,
@@ -222,8 +238,9 @@ def fit_joint(
         Rows, and targets that are about zero.
     process : LocalProcess
         The local part, with the number of neighbours for predictions.
-    features : callable
-        Maps rows [k, d] to features [k, D].
+    features : callable, optional
+        Maps rows [k, d] to features [k, D]; by default those that carry the low degrees of the
+        process, if there are any.
     ratio : float
         τ, the variance of β over that of the process.
     n_neighbors : int, optional
@@ -234,11 +251,21 @@ def fit_joint(
     neighbors : ndarray of int32, optional
         Their earlier neighbours, where these are known.
     """
-    whitening = process.whitening(judged, n_neighbors, neighbors)
-    gram = whitened_gram(whitening, locations, features, process.points)
+    own = process.own_features if features is None else None
+    features = features or process.features
+    with process.kept_features():
+        whitening = process.whitening(judged, n_neighbors, neighbors)
+        gram = whitened_gram(whitening, locations, features, process.points, own)
+        found = _marginal(whitening, gram, locations, process.noise, ratio)
+        known = explained(features, locations.rows, found.coef, own)
+    return Joint(process, found, locations.targets - found.mean - known)
+
+
+def _marginal(
+    whitening: Whitening, gram: FloatArray, locations: Locations, noise: float, ratio: float
+) -> Marginal:
+    """Solve, with the log evidence of all rows where some were whitened."""
     rows = whitening.rows
-    observed = Observed.of(whitening.variance, locations.repeated.part(rows), process.noise)
+    observed = Observed.of(whitening.variance, locations.repeated.part(rows), noise)
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
-    found = found.times(len(locations) / len(rows))
-    residual = locations.targets - found.mean - explained(features, locations.rows, found.coef)
-    return Joint(process, found, residual)
+    return found.times(len(locations) / len(rows))

@@ -9,10 +9,11 @@ import numpy.typing as npt
 from .._typing import FloatArray
 from .correlation import Correlation, of_kernel, scaled
 from .evidence import evaluate, maximize
-from .joint import Features
+from .joint import Features, whitened_gram
 from .locations import Locations
 from .marginal import Observed, marginal
 from .neighbors import earlier_neighbors
+from .process import LocalProcess
 from .sample import Parameters, Sample
 from .search import Found
 from .units import column_groups, log_noise
@@ -24,6 +25,8 @@ __all__ = ["joint_parameters"]
 JUDGED_ROWS, MORE_ROWS, BASE_ROWS = 2_000, 4_000, 100_000
 # Numbers in the features of the sample.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
+# Rows by which the ratio is found for kernels without compiled form.
+REFERENCE_ROWS = 2_000
 # Ratios of the two parts' variances, of which the best is where the climb begins.
 LOG_RATIOS = np.log(np.geomspace(1e-3, 1e4, 15))
 
@@ -53,7 +56,8 @@ def joint_parameters(
     n_features : int
         D.
     start : Found
-        What the local part has alone. Its kernel must be one that compiled code knows.
+        What the local part has alone. Where compiled code does not know its kernel, kernel and
+        noise stay.
     move_kernel, move_noise : bool, default=True
         Whether length scales and noise may change.
     n_neighbors : int, default=16
@@ -66,10 +70,7 @@ def joint_parameters(
     """
     correlation = of_kernel(start.kernel)
     if correlation is None:
-        raise ValueError(
-            f"kernel={start.kernel!r} cannot stand beside features: use Matern with ν = 1/2, 3/2 "
-            "or 5/2, Gaussian, Laplacian or RationalQuadratic."
-        )
+        return _ratio_alone(locations, features, start, n_neighbors)
     n_columns = locations.rows.shape[1]
     scales = np.broadcast_to(np.asarray(correlation.length_scale, float), (n_columns,))
     isotropic = np.ndim(correlation.length_scale) == 0
@@ -119,6 +120,26 @@ def _sample(
     return replace(Sample.of(part, center, scales, groups, features(part.rows)), judged=own)
 
 
+def _ratio_alone(locations: Locations, features: Features, start: Found, n_neighbors: int) -> Found:
+    """Find the ratio of the two parts for any kernel, by a few rows."""
+    part = locations.head(REFERENCE_ROWS)
+    most = min(n_neighbors, max(len(part) - 1, 1))
+    process = LocalProcess(part.rows, part.weight, start.kernel, start.noise, most)
+    whitening = process.whitening()
+    gram = whitened_gram(whitening, part, features, process.points)
+    observed = Observed.of(whitening.variance, part.weight, part.within, start.noise)
+    ratio, value = _best_ratio(gram, part.targets.shape[1], observed)
+    return replace(start, ratio=ratio, log_evidence=value)
+
+
+def _best_ratio(gram: FloatArray, n_targets: int, observed: Observed) -> tuple[float, float]:
+    """Return the best of the ratios, and the log evidence."""
+    ratios = np.exp(LOG_RATIOS)
+    values = [marginal(gram, n_targets, observed, ratio).log_evidence for ratio in ratios]
+    best = int(np.argmax(values))
+    return float(ratios[best]), float(values[best])
+
+
 def _with_best_ratio(
     sample: Sample, correlation: Correlation, parameters: Parameters, n_neighbors: int
 ) -> Parameters:
@@ -128,5 +149,5 @@ def _with_best_ratio(
     noise = math.exp(parameters.log_noise)
     observed = Observed.of(at.whitening.variance, sample.repeated.part(judged), noise)
     gram = at.whitened.T @ at.whitened
-    values = [marginal(gram, n_targets, observed, math.exp(log)).log_evidence for log in LOG_RATIOS]
-    return replace(parameters, log_ratio=float(LOG_RATIOS[int(np.argmax(values))]))
+    ratio, _ = _best_ratio(gram, n_targets, observed)
+    return replace(parameters, log_ratio=math.log(ratio))

@@ -1,5 +1,7 @@
 """A Gaussian process with a kernel and noise, observed at rows: weights anywhere, whitening."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -7,16 +9,20 @@ import numpy as np
 from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from ..kernels import Kernel
-from .correlation import of_kernel, scaled
+from .correlation import scaled
+from .covariance import covariance_of
+from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
 from .reference import reference_weights
-from .weights import compiled_slopes, compiled_weights
+from .weights import NO_LOW, compiled_slopes, compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
 
 # In units of length scales; so far away no row tells anything.
 FARTHEST = 1e150
+# Queries whose neighbours' features are made at a time, and numbers of features that are kept.
+PART, KEPT_NUMBERS = 4096, 1 << 25
 
 
 class LocalProcess:
@@ -38,6 +44,8 @@ class LocalProcess:
         How many of them are not the nearest rows but the nearest of ever sparser ones (see
         `near_and_far`): in a gap the nearest rows crowd on its rim, and say little of what is
         beyond.
+    low : Low, optional
+        Features that carry the low degrees of the kernel: the process has what they leave.
     """
 
     def __init__(
@@ -48,6 +56,7 @@ class LocalProcess:
         noise: float,
         n_neighbors: int,
         n_far: int = 0,
+        low: Low | None = None,
     ) -> None:
         self.rows = rows
         self.weight = weight
@@ -55,12 +64,37 @@ class LocalProcess:
         self.noise = noise
         self.n_neighbors = n_neighbors
         self.n_far = n_far
+        self.low = low
         self.nugget = noise / weight
-        self._correlation = of_kernel(kernel)
-        length_scale = 1.0 if self._correlation is None else self._correlation.length_scale
+        known = covariance_of(kernel)
+        self._covariance = None if known is None else less(known, low)
+        length_scale = 1.0 if self._covariance is None else self._covariance.length_scale
         self._length_scale = length_scale
         self.points = scaled(rows, length_scale)
         self._nearest: Nearest | None = None
+        self._kept: FloatArray | None = None
+
+    def features(self, rows: Array) -> FloatArray:
+        """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
+        return np.empty((len(rows), 0)) if self.low is None else self.low.features(rows)
+
+    def own_features(self, numbers: Indices) -> FloatArray:
+        """Return the same at rows of the process, given by their numbers."""
+        return self.features(self.rows[numbers]) if self._kept is None else self._kept[numbers]
+
+    @contextmanager
+    def kept_features(self) -> Iterator[None]:
+        """Keep the features of all rows meanwhile, if there is room.
+
+        Functions of landmarks take as long as all else of a fit, which needs them three times.
+        """
+        low = self.low
+        if isinstance(low, LandmarkLow) and len(self.rows) * low.n_columns <= KEPT_NUMBERS:
+            self._kept = low.features(self.rows)
+        try:
+            yield
+        finally:
+            self._kept = None
 
     @property
     def n_near(self) -> int:
@@ -69,7 +103,9 @@ class LocalProcess:
 
     def observed_at(self, rows: Array, weight: FloatArray) -> "LocalProcess":
         """Return the same process, observed at other rows."""
-        return LocalProcess(rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far)
+        return LocalProcess(
+            rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far, self.low
+        )
 
     @property
     def metric(self) -> tuple[float, ...]:
@@ -139,17 +175,24 @@ class LocalProcess:
         The neighbours are held: where they change, the prediction has a small step. A query that is
         `held_out` is not its own neighbour, if it is a row of the process.
         """
-        if self._correlation is None:
+        if self._covariance is None:
             raise NotImplementedError(
                 f"The gradient of a local part with kernel={self.kernel!r} is not known: use "
                 "Matern with ν = 1/2, 3/2 or 5/2, Gaussian, Laplacian or RationalQuadratic."
             )
         points = self._located(queries)
         neighbors = self._others(points) if held_out else self._near(points)
-        slopes = compiled_slopes(
-            self._correlation, self.points, self.nugget, points, neighbors, residual
+        low = NO_LOW
+        if isinstance(self.low, LandmarkLow):
+            low = self.low.features(self.rows), self.low.features(queries)
+        slopes, pulls = compiled_slopes(
+            self._covariance, self.points, self.nugget, points, neighbors, residual, low
         )
-        return slopes / self._length_scale
+        slopes = slopes / self._length_scale
+        if isinstance(self.low, LandmarkLow):  # minus the gradient of z(q)ᵀ Σ_j a_j z_j
+            carried = np.einsum("qtm,qmk->qtk", pulls, low[0][neighbors])
+            slopes = slopes - self.low.gradient(queries, carried)
+        return slopes
 
     def _located(self, queries: Array) -> FloatArray:
         """Return points in units of the length scales, none so far that squares overflow."""
@@ -212,13 +255,40 @@ class LocalProcess:
         return self._nearest
 
     def _solve(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
-        if self._correlation is None:
-            return reference_weights(self.kernel, self.rows, self.nugget, queries, neighbors)
-        return compiled_weights(self._correlation, self.points, self.nugget, points, neighbors)
+        if self._covariance is None:
+            return reference_weights(self._rest, self.rows, self.nugget, queries, neighbors)
+        if not isinstance(self.low, LandmarkLow):
+            return compiled_weights(self._covariance, self.points, self.nugget, points, neighbors)
+        return self._solve_by_parts(self.low, queries, points, neighbors)
+
+    def _rest(self, rows: Array) -> FloatArray:
+        """The covariances of rows, less what features carry."""
+        matrix = np.asarray(self.kernel(rows), np.float64)
+        return matrix if self.low is None else matrix - self.low.matrix(rows, rows)
+
+    def _solve_by_parts(
+        self, low: LandmarkLow, queries: Array, points: FloatArray, neighbors: Indices
+    ) -> tuple[FloatArray, FloatArray]:
+        """Solve for queries near each other at a time, whose neighbours' features are in reach."""
+        assert self._covariance is not None
+        weights, variance = np.empty(neighbors.shape), np.empty(len(queries))
+        order = spatial_order(points)
+        for start in range(0, len(order), PART):
+            part = order[start : start + PART]
+            support, where = np.unique(neighbors[part], return_inverse=True)
+            lost = int(len(support) > 0 and support[0] < 0)  # -1, for none
+            near = support[lost:]
+            local = (where.reshape(neighbors[part].shape) - lost).astype(np.int32)
+            features = self.own_features(near), low.features(queries[part])
+            weights[part], variance[part] = compiled_weights(
+                self._covariance, self.points[near], self.nugget[near], points[part], local,
+                low=features,
+            )  # fmt: skip
+        return weights, variance
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
-        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far")
+        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far", "low")
         state = {name: self.__dict__[name] for name in names}
         if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
             state["weight"] = self.weight[:1]
@@ -229,6 +299,8 @@ class LocalProcess:
         check_array(self, "weight", "f", (max(n, 1),))
         most = check_number(self, "n_neighbors", 1, 1 << 31)
         check_number(self, "n_far", 0, most)
+        if not isinstance(self.low, SphereLow | LandmarkLow | None):
+            raise ValueError(f"low={self.low!r} is not of features.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()

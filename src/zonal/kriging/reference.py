@@ -1,13 +1,12 @@
 """Kriging weights for any kernel, in NumPy: what the compiled loop is tested against."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array, FloatArray
-from ..kernels import Kernel
 from .neighbors import Indices
 from .weights import FLOOR
 
@@ -15,7 +14,7 @@ __all__ = ["local_matrices", "reference_weights", "solve_matrices"]
 
 
 def reference_weights(
-    kernel: Kernel,
+    kernel: Callable[[Array], Array],
     rows: Array,
     nugget: FloatArray,
     queries: Array,
@@ -25,7 +24,8 @@ def reference_weights(
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : callable
+        Rows to their covariances: a kernel, or one less what features carry.
     rows, queries : ndarrays of shapes (n, d) and (n_queries, d)
         In the units of the kernel.
     nugget, neighbors
@@ -40,7 +40,7 @@ def reference_weights(
 
 
 def local_matrices(
-    kernel: Kernel, rows: Array, queries: Array, neighbors: Indices
+    kernel: Callable[[Array], Array], rows: Array, queries: Array, neighbors: Indices
 ) -> Iterator[FloatArray]:
     """The kernel matrices of the neighbours of each query, with the query in the last place."""
     for query, near in zip(queries, neighbors, strict=True):

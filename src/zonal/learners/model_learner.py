@@ -127,6 +127,7 @@ class ModelLearner(Learner):
             None if isinstance(part.noise, str) else float(part.noise),
             int(part.n_neighbors),
             required=required,
+            n_features=int(part.n_features),
         )
 
     def _open(

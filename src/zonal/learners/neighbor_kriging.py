@@ -109,6 +109,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         n_neighbors: int = 32,
         *,
         noise: float | str = "auto",
+        n_features: int = 256,
         random_state: Any = None,
         verbose: bool = False,
         time_limit: float | None = None,
@@ -116,6 +117,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.kernel = kernel
         self.n_neighbors = n_neighbors
         self.noise = noise
+        self.n_features = n_features
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
@@ -281,6 +283,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
 
     def _check_parameters(self) -> None:
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")
+        check_count("n_features", self.n_features, "NeighborKriging", minimum=0)
         check_time_limit(self.time_limit)
         self._check_noise()
 
@@ -301,6 +304,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             int(self.n_neighbors),
             seed=self._seed(),
             required=True,
+            n_features=int(self.n_features),
             seconds=self.time_limit,
         )
 

@@ -19,7 +19,7 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
-from ..kriging.joint import Features, Joint, explained, no_features
+from ..kriging.joint import Features, Joint, explained
 from ..kriging.locations import locate
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.process import LocalProcess
@@ -58,7 +58,7 @@ def calibrate_local(
         Test rows of splits, where they are known.
     """
     observed = _observed(solution)
-    map_ = features or no_features
+    map_ = features or solution.joint.process.features
     if observed.splits:
         if parts is None:
             parts = list(_parts(solution, observed, map_, CALIBRATED_ROWS))
@@ -90,7 +90,8 @@ def unseen_local(
     truth, prediction : ndarrays of shape (s, n_targets)
     weight : ndarray of shape (s,)
     """
-    observed, map_ = _observed(solution), features or no_features
+    observed = _observed(solution)
+    map_ = features or solution.joint.process.features
     if observed.splits and parts is None:
         parts = list(_parts(solution, observed, map_))
     if parts:
@@ -249,7 +250,8 @@ def refitted_parts(
     n_test : int
         The number of test rows in all splits.
     """
-    whole, map_ = solution.joint.process, features or no_features
+    whole = solution.joint.process
+    map_ = features or whole.features
     for block, train, test in splits:
         weight = np.ones(len(block)) if block.weight is None else np.asarray(block.weight)
         known = np.flatnonzero(train & (weight > 0))

@@ -33,6 +33,8 @@ class Local:
         Of the order of the rows.
     required : bool
         Whether the model must have a local part.
+    n_features : int
+        How many features may carry the low degrees of its kernel, where there are no others.
     seconds : float or None
         About how long the search for its parameters may take; None: as long as it takes.
     """
@@ -45,6 +47,7 @@ class Local:
     found: Found | None = None
     seed: int = 0
     required: bool = False
+    n_features: int = 256
     seconds: float | None = None
 
 

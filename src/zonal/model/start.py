@@ -183,6 +183,7 @@ class Start:
             alpha=None if isinstance(recipe.alpha, str) else float(recipe.alpha),
             n_neighbors=local.n_neighbors,
             n_far=local.n_far,
+            n_features=local.n_features,
             fit_neighbors=local.fit_neighbors,
             plan=plan,
             seed=local.seed,

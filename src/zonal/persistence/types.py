@@ -66,6 +66,7 @@ OWN = {
     "kernels.rotation_invariant": "RotationInvariant",
     "kernels.zonal": "Zonal",
     "kriging.joint": "Joint",
+    "kriging.low": "LandmarkLow SphereLow",
     "kriging.marginal": "Marginal",
     "kriging.process": "LocalProcess",
     "kriging.search": "Found",

@@ -205,7 +205,7 @@ def fit(
     with rows_of(given, split, scheduler, workers, screen) as rows:
         region = region_of_rows(rows, place, columns.inputs)
         validation = validation.sized(region)
-        notes = {**place.notes(), "extent": region}
+        notes = place.notes() | ({} if region is None else {"extent": region})
         # The model is in its place before it is judged: whatever happens then, it is not lost.
         with outputs(out, force=force) as (model_path,):
             trained = train(learner, rows, screen, validation, target=target, notes=notes)
