@@ -202,7 +202,8 @@ def fit(
         given = columns if survey is None else FrameStream(columns, survey, kinds.categorical)
         with rows_of(given, split, engine, scheduler, workers, screen) as rows:
             region = region_of_rows(rows, place, columns.inputs)
-            model.table_["extent"] = region
+            if region is not None:
+                model.table_["extent"] = region
             validation = validation.sized(region)
             result, sample = fit_and_test(model, rows, screen, where, validation)
         result = {"data": str(data), **result}
