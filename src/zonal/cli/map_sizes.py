@@ -10,7 +10,7 @@ from ..rows.costs import duration
 from .console import Screen
 from .errors import CommandError
 
-__all__ = ["announce_map", "thinned"]
+__all__ = ["announce_map", "check_bytes", "thinned"]
 
 # Below so many cells a map takes seconds: the globe at 0.25°, four times as many, takes 15 to 60 s.
 SMALL = 1 << 18
@@ -26,6 +26,15 @@ def thinned(grid: Any, dims: Any) -> Any:
         dim: np.unique(np.linspace(0, grid.sizes[dim] - 1, SAMPLE).round().astype(int))
         for dim in dims
     })  # fmt: skip
+
+
+def check_bytes(what: str, n_cells: int, n_bytes: float, *, yes: bool, advice: str) -> None:
+    """Raise an error for a large result that is not known to be wanted; see `announce_map`."""
+    if not yes and n_bytes > LARGE_BYTES:
+        raise CommandError(
+            f"{what} has {n_cells:,} cells, {_size(n_bytes)} before compression. {advice} Or add "
+            "--yes if that is what you want."
+        )
 
 
 def announce_map(
