@@ -169,8 +169,8 @@ def fill(
                 found = check_holes(field, fitted, interval, wanted, seed)
         holes = _count_holes(field, wanted)
 
-        def sample() -> Any:
-            few = thinned(grid, field.cells.dims)
+        def sample(count: int) -> Any:
+            few = thinned(grid, field.cells.dims, count)
             return predict_grid(fitted, like=few, crs=crs).compute()["prediction"]
 
         # A model that took minutes is not thrown away for want of --yes.
