@@ -75,7 +75,8 @@ def announce_map(
         return
     with screen.stage("Estimating"):
         sample(FEW)  # whatever is found or compiled once is not counted
-        times, sizes = {}, {}
+        times: dict[int, float] = {}
+        sizes: dict[int, int] = {}
         for count in (FEW, MANY, FEW):
             start = time.perf_counter()
             sizes[count] = int(sample(count).size)
