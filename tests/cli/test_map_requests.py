@@ -130,6 +130,9 @@ def test_a_large_map_must_be_wanted(folder, monkeypatch):
     assert files(folder) == before
     monkeypatch.setattr(map_sizes, "SMALL", 10)
     monkeypatch.setattr(map_sizes, "LARGE_BYTES", 100.0)
+    said = message("fill", "months.nc", "--target", "t", "--out", "big.nc", cwd=folder)
+    assert "--yes" in said
+    assert "Fitting" not in said
     asked = ("predict", "plain.zonal", "--grid", 0.1, "--out", "big.nc")
     assert "--yes" in message(*asked, cwd=folder)
     done = zonal(*asked, "--yes", cwd=folder)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from .console import ENVIRONMENT, message, zonal
+from .console import ENVIRONMENT, good, message, zonal
 
 
 def piped(*arguments, content, cwd):
@@ -28,9 +28,9 @@ def table():
 def test_fit_and_predict_in_pipes(table, tmp_path, monkeypatch):
     fit = ("fit", "-", "--target", "y", "--out", "m.zonal", "--budget", 64, "--local", "none",
            "--json")  # fmt: skip
-    done = piped(*fit, content=table.to_csv(index=False).encode(), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr.decode()
-    assert json.loads(done.stdout)["data"] == "standard input"
+    text = table.to_csv(index=False).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert json.loads(good(*fit, cwd=tmp_path))["data"] == "standard input"
     content = io.BytesIO()
     table.to_parquet(content)
     done = piped("predict", "m.zonal", "-", "--out", "-", content=content.getvalue(), cwd=tmp_path)

@@ -116,7 +116,6 @@ def test_months_of_a_year_without_leap_days(holes, truth, quick, tmp_path):
     assert found["t"].notnull().all()
     with pytest.raises(ValueError, match=r"m\.tif: .*18 along 'time'"):
         check_holds(tmp_path / "m.tif", given["t"])
-    write_grid(found, tmp_path / "sheet.png")
 
 
 def test_packed_integers_come_back_packed(holes, model, tmp_path):

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._suggestions import near
 from ..grid import predict_grid
-from ..grid.cells import BLOCK_CELLS
+from ..grid.cells import CHUNK_CELLS
 from ..grid.extent import GLOBE, region_of
 from ..grid.files import check_holds, open_grid, write_grid
 from ..grid.matching import MissingColumns, columns_of
@@ -90,13 +90,14 @@ def predict_map(model: Any, path: Path, asked: MapRequest, screen: Screen) -> in
         grid, dims = grid_of((south, north), (west, east), when, asked.resolution)
         options |= {"chunks": "auto"}
         if when is not None:  # a model without a time is an error
-            _answered(model, like=thinned(grid, dims).drop_vars("time"), time=when, **options)
+            few = thinned(grid, dims, 1).drop_vars("time")
+            _answered(model, like=few, time=when, **options)
     check_holds(asked.out, grid)
     sizes = {"time": len(when or [0]), **grid.sizes}
     n_cells = math.prod(sizes[dim] for dim in dims)
 
-    def sample() -> Any:
-        few = thinned(grid, [dim for dim in dims if dim in grid.dims])
+    def sample(count: int) -> Any:
+        few = thinned(grid, [dim for dim in dims if dim in grid.dims], count)
         return _answered(model, like=few, **options).compute()["prediction"]
 
     announce_map(
@@ -111,7 +112,7 @@ def predict_map(model: Any, path: Path, asked: MapRequest, screen: Screen) -> in
 
 def open_map(path: Path) -> Any:
     """Open a grid in chunks of a moderate size, so that the file may be larger than memory."""
-    with library("dask").config.set({"array.chunk-size": 8 * BLOCK_CELLS}):
+    with library("dask").config.set({"array.chunk-size": 8 * CHUNK_CELLS}):
         return open_grid(path, chunks="auto")
 
 

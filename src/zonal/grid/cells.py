@@ -17,6 +17,9 @@ __all__ = ["Cells", "Field", "as_dataset", "blocks_of", "choose_target", "is_kno
 
 # Cells of a grid in memory that are looked at together.
 BLOCK_CELLS = 1 << 18
+# Cells of a chunk where nothing else is asked for: some seconds of prediction, so that one can see
+# how far it is.
+CHUNK_CELLS = 1 << 16
 
 
 @dataclass(frozen=True)

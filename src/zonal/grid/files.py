@@ -200,7 +200,7 @@ def write_grid(
     path : path
     packing : dict, optional
         How numbers are packed into NetCDF, as `packing_of` returns it. What does not fit into it
-        is an error.
+        is an error, so that the whole result is held in memory first.
     coastlines : bool
         Whether pictures have coasts.
     """
@@ -237,6 +237,7 @@ def _write_netcdf(result: Any, path: Path, packing: dict[str, Any] | None) -> No
     plain = {"zlib": True, "complevel": 4, "_FillValue": np.nan}
     encoding = {name: dict(plain) for name in result.data_vars}
     if packing is not None:
+        result = result.load()  # once, for the range of the values is looked at first
         limits = np.iinfo(np.dtype(packing["dtype"]))
         scale, offset = packing.get("scale_factor", 1.0), packing.get("add_offset", 0.0)
         ends = sorted(scale * np.array([limits.min, limits.max], dtype=np.float64) + offset)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .._validation import check_positive
 from ..rows.progress import advanced
 from .attributes import describe, describe_axis
-from .cells import BLOCK_CELLS, Cells, Field, as_dataset, blocks_of, is_known
+from .cells import CHUNK_CELLS, Cells, Field, as_dataset, blocks_of, is_known
 from .extent import region_of
 from .matching import Matching, match
 from .optional import library
@@ -69,7 +69,7 @@ def predict_grid(
     coverage : float, default=0.9
         The probability of the interval from ``lower`` to ``upper``.
     chunks : int, dict or "auto", optional
-        Chunks as in ``xarray.Dataset.chunk`` ("auto": of about 260,000 cells): the result is
+        Chunks as in ``xarray.Dataset.chunk`` ("auto": of about 65,000 cells): the result is
         computed with Dask when it is needed, chunk by chunk, as in ``result.to_netcdf(path)``. A
         grid `like` with chunks keeps them.
     crs : anything that pyproj takes, optional
@@ -206,10 +206,10 @@ def answers(
 
 
 def _cut(data: Any, dims: tuple[str, ...], chunks: Any) -> dict[str, tuple[int, ...]]:
-    """Return the sizes of chunks along each dimension; "auto" makes them as large as blocks."""
+    """Return the sizes of chunks along each dimension; "auto" makes them of `CHUNK_CELLS`."""
     shape = tuple(data.sizes[dim] for dim in dims)
     wanted = tuple(chunks.get(dim, -1) for dim in dims) if isinstance(chunks, Mapping) else chunks
-    limit = BLOCK_CELLS * np.dtype(np.float64).itemsize
+    limit = CHUNK_CELLS * np.dtype(np.float64).itemsize
     normalize = library("dask.array").core.normalize_chunks
     return dict(zip(dims, normalize(wanted, shape, limit=limit, dtype=np.float64), strict=True))
 

@@ -21,7 +21,7 @@ from .. import options as opt
 from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_map_name
-from ..map_sizes import announce_map, thinned
+from ..map_sizes import announce_map, check_bytes, thinned
 from ..mapping import RESULT_BYTES, open_map
 from ..models import LocalPart, load_grid_model
 from ..outputs import outputs
@@ -149,6 +149,10 @@ def fill(
         wanted = _wanted(where, grid, field, data)
         packing = packing_of(grid[target]) if packed else None
         check_holds(out, field.values)
+        n_cells = int(field.values.size)
+        n_bytes = RESULT_BYTES * n_cells
+        advice = "Take a part of the grid, or a coarser one."
+        check_bytes("The filled grid", n_cells, n_bytes, yes=yes, advice=advice)
         if fitted is None:
             learner = KernelRidge(
                 cv=folds or 2,
@@ -163,16 +167,15 @@ def fill(
         if check and model is None:
             with screen.stage("Checking"):
                 found = check_holes(field, fitted, interval, wanted, seed)
-        n_cells = int(field.values.size)
         holes = _count_holes(field, wanted)
 
-        def sample() -> Any:
-            few = thinned(grid, field.cells.dims)
+        def sample(count: int) -> Any:
+            few = thinned(grid, field.cells.dims, count)
             return predict_grid(fitted, like=few, crs=crs).compute()["prediction"]
 
+        # A model that took minutes is not thrown away for want of --yes.
         announce_map(
-            screen, "What is filled", holes, RESULT_BYTES * n_cells, sample, yes=yes,
-            advice="Take a part of the grid, or a coarser one.",
+            screen, "What is filled", holes, n_bytes, sample, yes=True, advice=""
         )  # fmt: skip
         with screen.stage("Filling", n_cells, "cells"):
             filled = fill_grid(
