@@ -127,7 +127,7 @@ def _ratio_alone(locations: Locations, features: Features, start: Found, n_neigh
     process = LocalProcess(part.rows, part.weight, start.kernel, start.noise, most)
     whitening = process.whitening()
     gram = whitened_gram(whitening, part, features, process.points)
-    observed = Observed.of(whitening.variance, part.weight, part.within, start.noise)
+    observed = Observed.of(whitening.variance, part.repeated, start.noise)
     ratio, value = _best_ratio(gram, part.targets.shape[1], observed)
     return replace(start, ratio=ratio, log_evidence=value)
 

@@ -187,9 +187,7 @@ class _Judge:
             parameters = step.parameters
             at = evaluate(sample, self.short.correlation, parameters, self.neighbors, extra)
             judged, noise = sample.judged, math.exp(parameters.log_noise)
-            observed = Observed.of(
-                at.whitening.variance, sample.weight[judged], sample.within[judged], noise
-            )
+            observed = Observed.of(at.whitening.variance, sample.repeated.part(judged), noise)
             gram, n_targets = at.whitened.T @ at.whitened, sample.targets.shape[1]
             values = [marginal(gram, n_targets, observed, one).log_evidence for one in WEIGHTS]
             best = replace(parameters, log_ratio=math.log(WEIGHTS[int(np.argmax(values))]))

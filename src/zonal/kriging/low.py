@@ -257,7 +257,7 @@ def covers_sphere(kernel: Kernel, rows: Array) -> bool:
         return False
     norms = row_norms(sample)
     all_over = np.linalg.norm(sample.mean(axis=0)) < 0.5 * norms.mean()
-    return bool(norms_agree(norms) and all_over)
+    return bool(norms_agree(norms, norms.max()) and all_over)
 
 
 def one_scale(kernel: Kernel) -> Kernel | None:

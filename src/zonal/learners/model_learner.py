@@ -353,8 +353,8 @@ class ModelLearner(Learner):
     @property
     def recipe_(self) -> Recipe:
         """What was fitted; it prints itself in five lines."""
-        check_is_fitted(self)
-        return self._start_.recipe
+        solution = self._solution
+        return self._start_.knowing(solution).recipe
 
     @property
     def features_(self) -> Any:
