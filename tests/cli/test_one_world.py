@@ -65,7 +65,7 @@ def place(tmp_path_factory, homes):
 def test_intervals_of_a_table_with_words_gaps_dates_and_booleans(place, homes):
     """As the learner itself gives them, in Python."""
     folder, result = place
-    assert result["validation"]["name"] == "blocks of 10°"  # judged by blocks of the place too
+    assert result["validation"]["name"] == "blocks of 2°"  # judged by blocks that suit the region
     good("predict", "m.zonal", "new.csv", "--interval", 0.9, "--out", "p.csv", cwd=folder)
     found = pd.read_csv(folder / "p.csv")
     model = zonal.load(folder / "m.zonal")

@@ -157,7 +157,7 @@ def test_holes_are_checked_where_values_are_known(holes, truth, quick):
     assert rough.inside > 0.9 - 4 * np.sqrt(0.09 / rough.n_hidden)
     assert "at random" in check_holes(Field.of(truth), model, 0.9).shape
     other = zonal.grid.fit(holes, model=zonal.NeighborKriging(zonal.Matern(1.5, 1.0)))
-    assert "cannot be fitted again" in check_holes(field, other, 0.9)
+    assert check_holes(field, other, 0.9).rmse < 0.3
 
 
 def test_a_constant_axis_and_covariates_that_a_model_knows(holes, quick):

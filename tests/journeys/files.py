@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import rioxarray  # noqa: F401  # gives arrays their .rio
 import xarray as xr
 
 __all__ = ["houses", "make_files"]
@@ -57,6 +58,11 @@ def make_files(folder: Path) -> None:
     rows.to_parquet(folder / "new.parquet", index=False)
     _diamonds(rng).to_csv(folder / "diamonds.csv", index=False)
     _stations(rng).to_csv(folder / "stations.csv", index=False)
+    _weather(rng).to_csv(folder / "weather.csv", index=False)
+    height = _terrain()
+    height.to_netcdf(folder / "terrain.nc")
+    raster = height["elevation"].rename("band_1").rename(lat="y", lon="x")
+    raster.rio.write_crs("EPSG:4326").rio.to_raster(folder / "terrain.tif")
     numbers = pd.DataFrame(rng.uniform(-2, 2, (2000, 2)), columns=["a", "b"])
     numbers["y"] = np.sin(numbers["a"]) + 0.1 * rng.standard_normal(2000)
     numbers.to_parquet(folder / "rows.parquet", index=False)
@@ -87,6 +93,29 @@ def _stations(rng: np.random.Generator) -> pd.DataFrame:
             "t": t,
         }
     )
+
+
+def _weather(rng: np.random.Generator) -> pd.DataFrame:
+    """Return temperatures at stations: 20 - 6 K a kilometre, with a season and a kind of place."""
+    station = np.repeat(np.arange(50), 8)
+    lat, lon = rng.uniform(46, 48, 50)[station], rng.uniform(9, 12, 50)[station]
+    day, elevation = rng.integers(0, 365, 400), _height(lat, lon).round()
+    kind = rng.choice(["urban", "rural"], 50)[station]
+    season = -8 * np.cos(2 * np.pi * day / 365)
+    t = 20 - 0.006 * elevation + season + 1.5 * (kind == "urban") + 0.3 * rng.standard_normal(400)
+    dates = pd.Timestamp("2020-01-01") + pd.to_timedelta(day, "D")
+    columns = {"lat": lat.round(4), "lon": lon.round(4), "elevation": elevation}
+    return pd.DataFrame({**columns, "date": dates, "kind": kind, "t": t.round(2)})
+
+
+def _terrain() -> xr.Dataset:
+    lat, lon = np.arange(48.0, 45.9, -0.25), np.arange(9.0, 12.1, 0.25)
+    height = _height(lat[:, None], lon[None])
+    return xr.Dataset({"elevation": (("lat", "lon"), height)}, {"lat": lat, "lon": lon})
+
+
+def _height(lat: np.ndarray, lon: np.ndarray) -> np.ndarray:
+    return 1000 + 600 * np.sin(3 * lat) * np.cos(2 * lon)
 
 
 def _temperature(times: np.ndarray) -> xr.DataArray:

@@ -131,7 +131,8 @@ if __name__ == "__main__":
 def test_every_option_is_used(walk):
     """So that an option that is added gets its place in a journey."""
     here = Path(__file__).parent.glob("test_*.py")
-    used = "".join(path.read_text() for path in (*here, ROOT / "docs" / "scale.md"))
+    pages = (ROOT / "docs" / name for name in ("scale.md", "maps.md"))
+    used = "".join(path.read_text() for path in (*here, *pages))
     for command in ("fit", "predict"):
         told = walk.shell(f"zonal {command} --help")
         options = set(re.findall(r"--[a-z][a-z-]+", told)) - {"--help"}

@@ -11,7 +11,7 @@ def test_grids(walk):
     walk.shell(
         "zonal fill sst.nc --target sst --interval 0.8 --save-model sst.zonal --out filled.nc\n"
         "zonal predict sst.zonal --grid 10 --out map.nc\n"
-        "zonal predict sst.zonal --grid 10 --bounds=-40,-20,40,20 --out map.png\n"
+        "zonal predict sst.zonal --grid 10 --extent=-40,-20,40,20 --yes --out map.png\n"
         "zonal predict sst.zonal sst.nc --interval 0.9 --out same.nc\n"
         "zonal fit coads_sst.nc --target SST --cv block:20deg --features harmonic --budget 64 "
         "--out months.zonal\n"

@@ -194,7 +194,7 @@ def test_gradient_of_the_evidence(name, share):
     sample = Sample(
         **{
             name: getattr(sample, name)
-            for name in ("points", "groups", "targets", "weight", "within", "judged")
+            for name in ("points", "groups", "targets", "weight", "repeated", "judged")
         },
         features=Z[places],
     )

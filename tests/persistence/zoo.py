@@ -26,6 +26,7 @@ from zonal.features import Standardizer
 from zonal.features.columns.stretcher import Stretcher
 from zonal.features.space import FeatureSpace
 from zonal.grid.plane import PlaneDecoder
+from zonal.grid.sphere import on_sphere
 from zonal.learners import exact_checkpoint
 from zonal.persistence import save
 from zonal.rows import stream as source
@@ -198,6 +199,11 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.KernelRidge(fourier(), cv=zonal.ForwardKFold(3)), GLOBE, y),
     (zonal.KernelRidge(fourier(), cv=zonal.DistanceMatchedKFold(X[:20] + 1, 3)), X, y),
     (zonal.KernelRidge(make_pipeline(zonal.SphereEncoder(0, 1), features())), GLOBE, y),
+    (
+        on_sphere(zonal.NeighborKriging(zonal.Matern(), 8, noise=0.1)),
+        TABLE[["latitude", "longitude"]],
+        y,
+    ),
     (zonal.KernelRidge(make_pipeline(zonal.LearnedMetric(random_state=0), fourier())), X, y),
     (zonal.KernelRidge(fourier(), encoder=zonal.TableEncoder(numbers="normal")), TABLE, y),
     (zonal.KernelRidge(budget=24, random_state=0), LONG_TABLE, np.exp(TARGET)),

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 from scipy.stats import wasserstein_distance
-from sklearn.cluster import MiniBatchKMeans
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
@@ -152,6 +151,8 @@ def _folds(
     if n_clusters >= len(kept):
         clusters = np.arange(len(rows))
     else:
+        from sklearn.cluster import MiniBatchKMeans  # slow to import
+
         model = MiniBatchKMeans(n_clusters, n_init=1, random_state=rng.randint(1 << 31))
         clusters = model.fit(rows[kept]).predict(rows)
     sizes = np.bincount(clusters)

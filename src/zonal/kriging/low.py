@@ -45,6 +45,11 @@ MOST_COLUMNS = 1 << 16
 CANDIDATES = 8192
 
 
+# In units of length scales; rows that are farther from all landmarks are no nearer to any, and
+# squares of their distances may overflow.
+FAR = 1e6
+
+
 @dataclass(frozen=True)
 class SphereLow:
     """Degrees up to L of a kernel on a sphere.
@@ -197,7 +202,10 @@ class LandmarkLow:
 
     def features(self, rows: Array) -> FloatArray:
         """Return z at rows: [n, D]."""
-        return np.asarray(self.kernel(np.asarray(rows, np.float64), self.landmarks) @ self.root)
+        reach = FAR * float(np.max(length_scale_of(self.kernel)))
+        low, high = self.landmarks.min(axis=0) - reach, self.landmarks.max(axis=0) + reach
+        near = np.clip(np.asarray(rows, np.float64), low, high)
+        return np.asarray(self.kernel(near, self.landmarks) @ self.root)
 
     def gradient(self, rows: Array, combinations: FloatArray) -> FloatArray:
         """Return gradients of combinations [n, t, D] of z, others at each row: [n, t, d]."""

@@ -19,8 +19,9 @@ from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
 
-# In units of length scales; so far away no row tells anything.
-FARTHEST = 1e150
+# In units of length scales; so far away no row tells anything. A Matérn kernel has squares of it,
+# times exponentials that end at e⁻⁷⁰⁸.
+FARTHEST = 1e9
 # Queries whose neighbours' features are made at a time, and numbers of features that are kept.
 PART, KEPT_NUMBERS = 4096, 1 << 25
 

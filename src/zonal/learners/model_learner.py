@@ -305,15 +305,18 @@ class ModelLearner(Learner):
             As in `fit`, in memory.
         """
         solution = self._solution
-        model = self._snapshot()
-        block = model._checked(Block(X, y, sample_weight), first=False)
-        model._cells_ = self._cells_.refitted(block)
-        start = self._start_.knowing(solution).with_cells(model._cells_)
-        model._start_ = start.with_alpha(solution.alpha)
-        block = model._prepared(block)
-        model._sums_, model.n_rows_ = model._sums(block), len(block)
-        model._solution_ = model._start_.solved(model._sums_)
-        return model
+        start = self._start_.knowing(solution).with_alpha(solution.alpha)
+        return self._snapshot()._refit(Block(X, y, sample_weight), start)
+
+    def _refit(self, block: Block, start: Start) -> Self:
+        """Forget the rows seen and take others, with a recipe that stays."""
+        block = self._checked(block, first=False)
+        self._cells_ = self._cells_.refitted(block)
+        self._start_ = start.with_cells(self._cells_)
+        block = self._prepared(block)
+        self._sums_, self.n_rows_ = self._sums(block), len(block)
+        self._solution_ = self._start_.solved(self._sums_)
+        return self
 
     # What is fitted, under the names that users know.
 

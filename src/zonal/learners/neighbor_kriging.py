@@ -122,7 +122,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.verbose = verbose
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the parameters, and keep the rows.
 
         Parameters
@@ -155,13 +155,16 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             Whether there is one target, and predictions have one axis.
         """
         process = solution.joint.process
-        part = cls(solution.found.kernel, process.n_neighbors)
-        part.n_features_in_ = process.rows.shape[1]
-        part._cells_ = Cells(single=single)
-        part._start_ = Start(Recipe(local=part._local_part()), part._cells_, 0, None)
-        part._solution_ = FromRows(None, None, 0, solution.without_features())
-        part._sums_, part._probes_ = None, None
-        return part
+        return cls(solution.found.kernel, process.n_neighbors)._take(solution, single)
+
+    def _take(self, solution: LocalSolution, single: bool) -> Self:
+        """Take over what was found."""
+        self.n_features_in_ = solution.joint.process.rows.shape[1]
+        self._cells_ = Cells(single=single)
+        self._start_ = Start(Recipe(local=self._local_part()), self._cells_, 0, None)
+        self._solution_ = FromRows(None, None, 0, solution.without_features())
+        self._sums_, self._probes_ = None, None
+        return self
 
     @blockwise
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -216,7 +216,7 @@ def _parts(
     solution: LocalSolution, observed: Observations, features: Features, most: int | None = None
 ) -> Iterator[Part]:
     """Predict the test rows of each split, or about so many in all, from its training places."""
-    whole, joint = solution.joint.process, solution.joint
+    whole = solution.joint.process
     fits = SplitFits(solution.joint, features, solution.found.ratio)
     splits = list(observed.parts())
     n_rows = sum(len(test) for _, test in splits)
@@ -228,7 +228,7 @@ def _parts(
         truth = fits.targets[places] + observed.deviation[test]
         found = _predicted(solution, fitted, features, queries, truth, observed.weight[test], near)
         n_first = int(np.searchsorted(train, FIELD_ROWS))
-        yield Part(fitted.process, joint.residual[train], n_first, queries, truth, found)
+        yield Part(fitted.process, fitted.residual, n_first, queries, truth, found)
 
 
 def refitted_parts(

@@ -56,16 +56,12 @@ class SplitFits:
         train : ndarray of int
             Places, increasing.
         queries : ndarray of shape (q, d)
-            Residuals are found at places near these only.
+            What is asked for.
         """
         process, targets = part_of(self.process, train), self.targets[train]
         found = self._marginal(process, targets, train)
-        neighbors = process.near(queries)
-        near = np.unique(neighbors)
-        residual = np.zeros_like(targets)
-        residual[near] = targets[near] - found.mean
-        residual[near] -= explained(self.features, process.rows[near], found.coef)
-        return Joint(process, found, residual), neighbors
+        residual = targets - found.mean - explained(self.features, process.rows, found.coef)
+        return Joint(process, found, residual), process.near(queries)
 
     def _marginal(
         self, process: LocalProcess, targets: FloatArray, train: npt.NDArray[np.intp]
