@@ -21,7 +21,14 @@ from ..features.columns.table.gaps import column_means, filled
 from ..features.columns.table.identifiers import identifiers
 from ..moments import Moments
 from ..moments.folds import Split, Splits, check_n_folds, hashed_folds, make_splits, of_folds
-from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
+from ..moments.held_out import (
+    HeldOut,
+    best_alpha,
+    check_split,
+    cross_validate,
+    falling_end,
+    summary,
+)
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
@@ -29,6 +36,7 @@ from ..rows.block import take
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection import trials
+from .alpha_end import warn_of_end
 from .checkpoint import Run
 from .feature_calibration import Folded, fold_predictions
 from .importance import column_shares, permutation_shares
@@ -403,6 +411,8 @@ class RidgeLearner(LocalLearner):
             )
         variance = total.squares()[total.n_features :].mean() / total.weight
         alpha = best_alpha(alphas, errors, variance, total.precision)
+        end = falling_end(alphas, errors, variance, total.precision)
+        warn_of_end(end, alpha, given=self.alphas is not None)
         return solve(total, alpha, self.fit_intercept, results)
 
     def _grid(self, total: Moments) -> FloatArray:
