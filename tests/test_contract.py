@@ -13,6 +13,7 @@ SIGNATURES = {
     "DotProduct": "(kappa, taylor=None)",
     "ArcCosine": "(order=1)",
     "NTK": "(depth=2)",
+    "NNGP": "(depth=2)",
     "Zonal": "(kappa)",
     "Matern": "(nu=1.5, length_scale=1.0)",
     "Laplacian": "(length_scale=1.0)",
@@ -22,6 +23,7 @@ SIGNATURES = {
     "GegenbauerFeatures": "(kernel='gaussian', n_components=1024, *, max_degree='auto', "
     "n_radial='auto', radial_basis='auto', directions='auto', center='auto', reduce=None, "
     "reduced_dim='auto', random_state=None)",
+    "GegenbauerFeatures.paper": "(kernel, n_components, max_degree, n_radial, random_state=None)",
     "HarmonicFeatures": "(kernel='gaussian', n_components=1024, *, tol=None, radii='data', "
     "center='auto', reduce=None, reduced_dim='auto', random_state=None)",
     "FourierFeatures": "(kernel='gaussian', n_components=1024, *, orthogonal=False, "
@@ -30,9 +32,9 @@ SIGNATURES = {
     "n_over_lam=1000.0, random_state=None)",
     "FastFoodFeatures": "(kernel='gaussian', n_components=1024, *, random_state=None)",
     "MaclaurinFeatures": "(kernel='gaussian', n_components=1024, *, measure='geometric', "
-    "center='auto', random_state=None)",
+    "exact=True, center='auto', random_state=None)",
     "PolySketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
-    "base_sketch='auto', center='auto', random_state=None)",
+    "base_sketch='auto', exact=True, center='auto', random_state=None)",
     "TensorSketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
     "center='auto', random_state=None)",
     "AdaptiveSketchFeatures": "(kernel='gaussian', n_components=1024, *, n_rounds=3, "
@@ -117,8 +119,9 @@ SIGNATURES = {
     "theory.leverage_scores": "(gzk, X, lam, W)",
     "theory.leverage_bound": "(gzk, radii, lam)",
     "theory.degree_and_order": "(kernel, dim, radius, n, lam, eps, *, growth=None)",
-    "theory.n_directions": "(gzk, X, lam, eps, delta, rank=None, *, random_state=0)",
-    "theory.n_features": "(kernel, dim, radius, n, lam, eps, delta, *, s_lam=None, growth=None)",
+    "theory.n_directions": "(gzk, X, lam, eps, delta, rank=None, *, proved=False, random_state=0)",
+    "theory.n_features": "(kernel, dim, radius, n, lam, eps, delta, *, s_lam=None, growth=None, "
+    "proved=False)",
     "theory.spectral_error": "(K, Z, lam, *, X=None, method='exact', tol=0.01, max_passes=40, "
     "n_probes=8, random_state=None)",
     "theory.projection_cost_error": "(K, Z, rank, *, X=None, method='exact', random_state=None)",

@@ -12,10 +12,9 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
 from .._typing import FloatArray
-from .._validation import row_norms
-from ..engines import gegenbauer_sums
+from ..features.leverage import feature_columns
 from ..kernels import GeneralizedZonalKernel
-from ..kernels.points import as_rows, dots
+from ..kernels.points import as_rows
 from ..polynomials import log_harmonic_dimensions
 from ..rows.threads import block_slices
 from ..solvers.krylov import Apply
@@ -23,7 +22,7 @@ from .inputs import EXACT_ROWS, check_lam, check_radii, shifted
 from .kernel_rows import KernelRows
 from .ridge import RidgeSolver
 
-__all__ = ["feature_columns", "leverage_bound", "leverage_scores"]
+__all__ = ["feature_columns", "leverage_bound", "leverage_of_energies", "leverage_scores"]
 
 
 def leverage_scores(
@@ -105,17 +104,6 @@ def _solver(gzk: GeneralizedZonalKernel, rows: Any, lam: float) -> Apply:
     return lambda phi: np.asarray(cho_solve(factor, phi))
 
 
-def feature_columns(gzk: GeneralizedZonalKernel, rows: Any, directions: FloatArray) -> FloatArray:
-    """Return the columns of all Φ_w, radial index by radial index: [n, s · m], in float64."""
-    norms = row_norms(rows)
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    cosines = dots(rows, directions) * inverse[:, None]
-    counts = np.full(gzk.n_radial, len(directions))
-    out = np.empty((len(norms), counts.sum()))
-    gegenbauer_sums(cosines, gzk.coefficients(norms), counts, gzk.dim, out)
-    return out
-
-
 def leverage_bound(gzk: GeneralizedZonalKernel, radii: npt.ArrayLike, lam: float) -> float:
     r"""Return upper bound on all leverage scores, the right-hand side of the paper's lemma.
 
@@ -155,12 +143,15 @@ def leverage_bound(gzk: GeneralizedZonalKernel, radii: npt.ArrayLike, lam: float
             f"The radial functions are not finite at radii up to {np.max(radii):.6g}: they lie "
             "beyond the expansion. Scale the rows down or widen the kernel."
         )
-    degrees = np.arange(gzk.max_degree + 1)
-    lively = np.minimum(math.pi**2 * (degrees + 1) ** 2 / (6 * lam) * energy, gzk.n_radial)
+    return leverage_of_energies(energy, gzk.dim, lam, gzk.n_radial)
+
+
+def leverage_of_energies(energy: FloatArray, dim: int, lam: float, n_radial: int) -> float:
+    """Return the lemma's bound from Σ_j ‖h_ℓ(‖x_j‖)‖² of every degree ℓ."""
+    degrees = np.arange(len(energy))
+    lively = np.minimum(math.pi**2 * (degrees + 1) ** 2 / (6 * lam) * energy, n_radial)
     with np.errstate(divide="ignore", over="ignore"):  # log 0 for empty degrees; α may overflow
-        return float(
-            np.exp(log_harmonic_dimensions(gzk.max_degree, gzk.dim) + np.log(lively)).sum()
-        )
+        return float(np.exp(log_harmonic_dimensions(len(energy) - 1, dim) + np.log(lively)).sum())
 
 
 def _check_gzk(gzk: Any, owner: str) -> None:
