@@ -49,7 +49,7 @@ class SphereModel(Pipeline):
             return super().fit(X, y, **params)
         encoder, learner = (step for _, step in self.steps)
         encoder.fit(X)
-        learner.fit(_Encoded(X, encoder.transform), **params)
+        learner.fit(_Encoded(X, encoder.transform), None, **params)
         return self
 
     @property

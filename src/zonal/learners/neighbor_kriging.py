@@ -122,7 +122,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.verbose = verbose
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the parameters, and keep the rows.
 
         Parameters
