@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import zonal
@@ -41,14 +42,10 @@ limits = {"vmin": np.quantile(truth[hole], 0.01), "vmax": np.quantile(truth[hole
 extent = (lon[0, columns][0], lon[0, columns][-1], lat[rows, 0][0], lat[rows, 0][-1])
 
 
-def draw(ax, values, cmap, label, **options):  # type: ignore[no-untyped-def]
-    image = ax.imshow(
-        values.reshape(lat.shape)[rows, columns],
-        origin="lower",
-        extent=extent,
-        cmap=cmap,
-        **options,
-    )
+def draw(ax: Axes, values: np.ndarray, cmap: str, label: str, **options: float) -> None:
+    """Draw the cells about the hole."""
+    cells = values.reshape(lat.shape)[rows, columns]
+    image = ax.imshow(cells, origin="lower", extent=extent, cmap=cmap, **options)
     ax.contour(hole.reshape(lat.shape)[rows, columns], [0.5], extent=extent, colors="black",
                linewidths=0.8)  # fmt: skip
     ax.set(xticks=[], yticks=[])
