@@ -290,8 +290,9 @@ def largest_step(values, hole, shape):
     )
 
 
-def test_a_hole_in_a_smooth_field_has_no_seam():
-    rows, truth, angle, shape = sphere_with_a_hole(0)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_hole_in_a_smooth_field_has_no_seam(seed):
+    rows, truth, angle, shape = sphere_with_a_hole(seed)
     hole = angle < 30
     noise = 0.01 * np.random.default_rng(1).standard_normal(len(truth))
     values, deviations = {}, {}
@@ -301,10 +302,10 @@ def test_a_hole_in_a_smooth_field_has_no_seam():
         model.fit(rows[~hole], (truth + noise)[~hole])
         values[n_features], deviations[n_features] = model.predict(rows, return_std=True)
     true = largest_step(truth, hole, shape)
-    assert largest_step(values[256], hole, shape) < 1.5 * true
-    assert largest_step(values[0], hole, shape) > 2 * true
-    error = {n: np.mean((values[n] - truth)[hole] ** 2) for n in values}
-    assert error[256] < 0.5 * error[0]
+    assert largest_step(values[256], hole, shape) < 1.1 * true
+    # Errors may be large in the middle, but they are smooth.
+    assert largest_step(values[256] - truth, hole, shape) < 0.4 * true
+    assert largest_step(values[0] - truth, hole, shape) > 1.2 * true
     std = deviations[256]
     assert std[angle < 8].min() > std[(angle > 16) & hole].max()  # largest in the middle
 
