@@ -36,8 +36,8 @@ ABOUT = (
     "# Near and far\n\n`python -m benchmarks.distance`: `NeighborKriging()` with nothing set "
     "(*split*: 256 features carry the low degrees of its kernel) and with `n_features=0` "
     "(*neighbours alone*). Errors are RMSE, on elevation MSE in km². Intervals are from the "
-    "model's own variance, not calibrated. Steps are the largest between cells of holes side by side. The "
-    "machine was shared by many: seconds are upper bounds, CPU seconds are what counts."
+    "model's own variance, not calibrated. Steps are the largest between cells of holes side by "
+    "side. The machine was shared by many: seconds are upper bounds, CPU seconds are what counts."
 )
 
 
@@ -187,8 +187,9 @@ def main() -> None:
                 known.setdefault(title, {})[name] = found
                 ordered = {one: known[one] for one in TASKS if one in known}
                 KEPT.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
-                rows = [_line(one, model, ordered[one][model])
-                        for one in ordered for model in MODELS if model in ordered[one]]  # fmt: skip
+                lines = [(one, model) for one in ordered for model in MODELS]
+                rows = [_line(*line, ordered[line[0]][line[1]]) for line in lines
+                        if line[1] in ordered[line[0]]]  # fmt: skip
                 KEPT.with_suffix(".md").write_text(f"{ABOUT}\n\n{table(rows, HEADER)}\n")
 
 

@@ -2,6 +2,7 @@ import numba
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sklearn_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -265,3 +266,88 @@ def test_units_of_targets_do_not_matter(unit):
     other = zonal.NeighborKriging(n_neighbors=10).fit(X, unit * y)
     np.testing.assert_allclose(other.predict(QUERIES) / unit, plain.predict(QUERIES), rtol=1e-6)
     np.testing.assert_allclose(other.scale_ / unit**2, plain.scale_, rtol=1e-6)
+
+
+def sphere_with_a_hole(seed):
+    """A smooth field on cells of 4°, the hole, and where its middle is."""
+    rng = np.random.default_rng(seed)
+    lat, lon = np.meshgrid(np.arange(-88, 90, 4.0), np.arange(2, 360, 4.0), indexing="ij")
+    rows = zonal.datasets.to_sphere(lat.ravel(), lon.ravel())
+    Z = zonal.HarmonicFeatures(zonal.Matern(2.5, 0.9), 900).fit_transform(rows)
+    truth = Z @ rng.standard_normal(Z.shape[1])
+    center = zonal.datasets.to_sphere(np.array([0.0]), np.array([180.0]))[0]
+    return rows, truth, np.degrees(np.arccos(np.clip(rows @ center, -1, 1))), lat.shape
+
+
+def largest_step(values, hole, shape):
+    cells, inside = values.reshape(shape), hole.reshape(shape)
+    return max(
+        np.abs(np.diff(cells, axis=axis))[
+            np.diff(inside.astype(int), axis=axis)
+            == 0 & np.take(inside, range(shape[axis] - 1), axis)
+        ].max()
+        for axis in (0, 1)
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_hole_in_a_smooth_field_has_no_seam(seed):
+    rows, truth, angle, shape = sphere_with_a_hole(seed)
+    hole = angle < 30
+    noise = 0.01 * np.random.default_rng(1).standard_normal(len(truth))
+    values, deviations = {}, {}
+    for n_features in (0, 256):
+        kernel = zonal.Matern(2.5, 0.9)
+        model = zonal.NeighborKriging(kernel, 16, noise=1e-4, n_features=n_features)
+        model.fit(rows[~hole], (truth + noise)[~hole])
+        values[n_features], deviations[n_features] = model.predict(rows, return_std=True)
+    true = largest_step(truth, hole, shape)
+    assert largest_step(values[256], hole, shape) < 1.1 * true
+    # Errors may be large in the middle, but they are smooth.
+    assert largest_step(values[256] - truth, hole, shape) < 0.4 * true
+    assert largest_step(values[0] - truth, hole, shape) > 1.2 * true
+    std = deviations[256]
+    assert std[angle < 8].min() > std[(angle > 16) & hole].max()  # largest in the middle
+
+
+def test_extrapolation_returns_to_the_prior():
+    """In space and in time: the mean, and the variance of process and mean."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0, 1, (600, 3))
+    values = np.sin(6 * rows[:, 0]) + np.cos(9 * rows[:, 2]) + 0.1 * rng.standard_normal(600)
+    model = zonal.NeighborKriging(zonal.Matern(1.5, [0.5, 0.8, 0.3]), noise=0.01).fit(rows, values)
+    assert len(model._solution_.coef) > 0
+    far = np.array([[1e4, 0.5, 0.5], [0.5, 0.5, 1e4]])
+    mean, std = model.predict(far, return_std=True)
+    np.testing.assert_allclose(mean, model.mean_, atol=1e-6)
+    assert (std**2 >= (1 - 1e-9) * model.scale_ * model.kernel_.diag(far)).all()
+    assert (std >= model.predict(rows, return_std=True)[1].max()).all()
+
+
+def test_number_of_features_is_checked():
+    with pytest.raises(ValueError, match="n_features=-1"):
+        zonal.NeighborKriging(n_features=-1).fit(X, y)
+
+
+def test_kernel_ridge_without_features_is_the_same_model():
+    rows = RNG.uniform(0, 10, (500, 2))
+    values = np.sin(rows[:, 0]) * np.cos(rows[:, 1]) + 0.05 * RNG.standard_normal(500)
+    local = zonal.NeighborKriging(zonal.Matern(1.5, 3.0), noise=0.01)
+    alone = clone(local).fit(rows, values)
+    ridge = zonal.KernelRidge(None, local=local).fit(rows, values)
+    np.testing.assert_allclose(ridge.predict(rows), alone.predict(rows), atol=1e-9)
+    np.testing.assert_allclose(ridge.local_.predict(rows), alone.predict(rows), atol=1e-9)
+    given = zonal.KernelRidge(None, local=local.set_params(n_features=0)).fit(rows, values)
+    assert len(given.local_._solution_.coef) == 0
+    assert len(ridge.local_._solution_.coef) > 0
+
+
+def test_any_kernel_stands_beside_features():
+    rows = RNG.standard_normal((300, 3))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    values = np.sin(3 * rows[:, 0]) + 0.3 * rows[:, 1]
+    kernel = zonal.Zonal(lambda t: np.exp(20 * (t - 1)))
+    features = zonal.HarmonicFeatures(zonal.Matern(1.5, 1.0), 64)
+    local = zonal.NeighborKriging(kernel, noise=0.01)
+    model = zonal.KernelRidge(features, local=local).fit(rows[:250], values[:250])
+    assert model.score(rows[250:], values[250:]) > 0.999

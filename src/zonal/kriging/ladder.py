@@ -280,7 +280,11 @@ def split_parameters(
         if is_long:  # it mixes what is short and what is long, which can now part
             every = np.array([True] * short.n_groups + [noise_moves, True])
             moved = both.climbed(step, every, MANY)
-            if both.at_near_rows(moved) > both.at_near_rows(step):
+            # Rows that are spread over the order stand for all that have near neighbours.
+            n_spread = len(both.sample) - both.n_first
+            more = (len(locations) - both.n_first) / n_spread - 1
+            at_near = both.at_near_rows(moved) - both.at_near_rows(step)
+            if moved.value - step.value + more * at_near > 0:
                 step = moved
         # Weight, length scale and ν are three parameters more: Schwarz's price for them.
         if step.value > least + 1.5 * math.log(len(both.sample)):

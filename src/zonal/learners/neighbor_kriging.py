@@ -26,7 +26,7 @@ __all__ = ["NeighborKriging"]
 
 
 class NeighborKriging(RegressorMixin, ModelLearner):
-    r"""Gaussian process regression in which every prediction uses the nearest rows only.
+    r"""Gaussian process regression from the nearest rows, with features for the long range.
 
     .. math::
 
@@ -46,19 +46,33 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     m at least the number of rows everything is exact. Cost: m³/3 operations for a row, in fit and
     in prediction; the model keeps its rows.
 
+    In a hole the nearest rows lie on one side, and say little of what a long kernel correlates. So
+    D features z carry the low degrees of what is long of the kernel (exact harmonics on a sphere,
+    functions of landmarks elsewhere), and the rows near by what these leave,
+
+    .. math:: k(x, x') = z(x)^\top z(x') + [k(x, x') - z(x)^\top z(x')] .
+
+    It is the same process: all formulas above hold with u replaced by the rest and z added to the
+    constant, with coefficients of variance σ². Far from all rows the prediction is μ, with the
+    variance of the prior.
+
     Parameters
     ----------
     kernel : Kernel, str or "auto", default="auto"
         A kernel of this library, or its name; its parameters are numbers or ``"median"``, and
         stay. ``"auto"``: a Matérn kernel with ν of 1/2, 3/2 or 5/2 and a length scale for each
-        column, by the evidence of at most 16,000 rows. Columns side by side that are points on a
-        circle or a sphere share theirs. Matérn kernels of these ν, Gaussian, Laplacian and
-        RationalQuadratic are fast, all others slow.
+        column, by the evidence of at most 16,000 rows, and a longer one added to it where the
+        evidence is higher. Columns side by side that are points on a circle or a sphere share
+        theirs. Matérn kernels of these ν, Gaussian, Laplacian, RationalQuadratic and sums of these
+        are fast, all others slow.
     n_neighbors : int, default=32
         m, the number of rows that a prediction uses.
     noise : float or "auto", default="auto"
-        η, the variance of the noise of a row of mean weight, relative to the kernel. ``"auto"``: by
-        evidence.
+        η, the variance of the noise of a row of mean weight, relative to the kernel (where that is
+        a sum, to one of its units). ``"auto"``: by evidence.
+    n_features : int, default=256
+        D at most, of kernels with a fast form and up to six columns; the evidence may want none.
+        0: the nearest rows alone.
     random_state : int, RandomState instance or None, default=None
         The seed of the order of the rows; None is a fixed one. The order depends on the rows'
         content, not on how they are arranged.
@@ -71,7 +85,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     Attributes
     ----------
     kernel_ : Kernel
-        The kernel used.
+        The kernel used, a sum where a longer one was added.
     noise_ : float
         η.
     scale_ : float or ndarray of shape (n_targets,)
@@ -90,6 +104,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     ----------
     A. V. Vecchia, "Estimation and model identification for continuous spatial processes",
     J. R. Stat. Soc. B 50 (1988).
+
+    H. Sang and J. Z. Huang, "A full scale approximation of covariance functions for large spatial
+    data sets", J. R. Stat. Soc. B 74 (2012).
 
     Examples
     --------
