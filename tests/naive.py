@@ -44,6 +44,24 @@ def paper_radial(dim, max_degree, n_radial, derivative, radii, gaussian=False):
     return h * np.exp(-(radii**2) / 2)[:, None, None] if gaussian else h
 
 
+def paper_features(X, directions, max_degree, n_radial, derivative, gaussian):
+    """The paper's random features, entry by entry: columns by radial index, then direction."""
+    m, dim = directions.shape
+    Z = np.zeros((len(X), n_radial * m))
+    for row, x in enumerate(X):
+        radius = math.sqrt(sum(x * x))
+        h = paper_radial(dim, max_degree, n_radial, derivative, np.array([radius]), gaussian)[0]
+        for i in range(n_radial):
+            for j, w in enumerate(directions):
+                for ell in range(max_degree + 1 if radius > 0 else 1):
+                    t = float(np.dot(x, w)) / radius if radius > 0 else 0.0
+                    alpha = harmonic_dimension(ell, dim)
+                    Z[row, i * m + j] += (
+                        math.sqrt(alpha / m) * h[ell, i] * float(gegenbauer(ell, dim, t))
+                    )
+    return Z
+
+
 def gram_variance(gzk, X, counts):
     """A bound on the variance of the entries of Z Zᵀ that belong to each radial index: [n, n, s].
 

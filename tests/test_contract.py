@@ -13,6 +13,7 @@ SIGNATURES = {
     "DotProduct": "(kappa, taylor=None)",
     "ArcCosine": "(order=1)",
     "NTK": "(depth=2)",
+    "NNGP": "(depth=2)",
     "Zonal": "(kappa)",
     "Matern": "(nu=1.5, length_scale=1.0)",
     "Laplacian": "(length_scale=1.0)",
@@ -22,6 +23,7 @@ SIGNATURES = {
     "GegenbauerFeatures": "(kernel='gaussian', n_components=1024, *, max_degree='auto', "
     "n_radial='auto', radial_basis='auto', directions='auto', center='auto', reduce=None, "
     "reduced_dim='auto', random_state=None)",
+    "GegenbauerFeatures.paper": "(kernel, n_components, max_degree, n_radial, random_state=None)",
     "HarmonicFeatures": "(kernel='gaussian', n_components=1024, *, tol=None, radii='data', "
     "center='auto', reduce=None, reduced_dim='auto', random_state=None)",
     "FourierFeatures": "(kernel='gaussian', n_components=1024, *, orthogonal=False, "

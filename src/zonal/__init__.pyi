@@ -40,6 +40,7 @@ from .features import (
 )
 from .grid import fill, predict_grid
 from .kernels import (
+    NNGP,
     NTK,
     ArcCosine,
     DotProduct,
@@ -48,6 +49,7 @@ from .kernels import (
     GeneralizedZonalKernel,
     Laplacian,
     Matern,
+    NetworkKernel,
     Polynomial,
     RationalQuadratic,
     RotationInvariant,
@@ -55,6 +57,7 @@ from .kernels import (
     Zonal,
 )
 from .learners import (
+    AlphaWarning,
     ExactKernelRidge,
     GaussianProcess,
     KernelCCA,
@@ -69,8 +72,10 @@ from .persistence import load, save
 from .tables import stream
 
 __all__ = [
+    "NNGP",
     "NTK",
     "AdaptiveSketchFeatures",
+    "AlphaWarning",
     "ArcCosine",
     "BlockKFold",
     "Checkpoint",
@@ -100,6 +105,7 @@ __all__ = [
     "ModifiedFourierFeatures",
     "NTKFeatures",
     "NeighborKriging",
+    "NetworkKernel",
     "NystroemFeatures",
     "PolySketchFeatures",
     "Polynomial",

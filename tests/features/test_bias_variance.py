@@ -22,12 +22,32 @@ def gaussian_tail(degree, radius_squared):
     return 1 - np.sum((2 * ell + 1) * np.sqrt(np.pi / (2 * z)) * ive(ell + 0.5, z))
 
 
+def gaussian_energies(radius_squared, n_degrees=60):
+    """(2ℓ+1) √(π/2z) e^{-z} I_{ℓ+½}(z): what each degree has of the Gaussian on the sphere S²."""
+    ell, z = np.arange(n_degrees), radius_squared
+    return (2 * ell + 1) * np.sqrt(np.pi / (2 * z)) * ive(ell + 0.5, z)
+
+
 def test_degree_on_the_sphere():
-    """A tail of 1e-6 where all harmonics, (q+1)², fit into 1,024."""
+    """All degrees above rounding where their harmonics, (q+1)², fit into 1,024."""
     features = zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 1024).fit(sphere(100, 3))
-    q = features.max_degree_
+    q, energies = features.max_degree_, gaussian_energies(1.0)
     assert features.n_radial_ == 1
-    assert gaussian_tail(q, 1.0) <= 1e-6 < gaussian_tail(q - 1, 1.0)
+    assert energies[q + 1 :].sum() <= 1e-15 < energies[q:].sum()
+    few = zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 64).fit(sphere(100, 3))
+    assert few.max_degree_ == 7  # 64 harmonics
+
+
+def test_ridge_sees_the_degrees_that_are_left_out():
+    """A target in the degrees 8 to 12 at a bandwidth where these have 1e-8 to 1e-13 of the trace.
+
+    Degree 7, where the tail is below 1e-6 of the trace, knows nothing of it.
+    """
+    X = sphere(2000, 3)
+    y = sum(gegenbauer(ell, 3, X[:, 2]) for ell in range(8, 13))
+    features = zonal.GegenbauerFeatures(zonal.Gaussian(1.0), 400, random_state=0)
+    model = zonal.KernelRidge(features, local=None, random_state=0).fit(X[:1500], y[:1500])
+    assert model.score(X[1500:], y[1500:]) > 0.99
 
 
 @pytest.mark.parametrize(("dim", "bandwidth"), [(3, 0.05), (9, 0.4)])
@@ -54,9 +74,10 @@ def test_degree_leaves_no_column_dependent():
 
 
 def test_order_off_the_sphere():
+    """Without room for more, a tail of 1e-3."""
     X = np.random.default_rng(0).standard_normal((400, 3))
     kernel, norms = zonal.Gaussian(1.5), np.linalg.norm(X, axis=1)
-    features = zonal.GegenbauerFeatures(kernel, 1024, center=False).fit(X)
+    features = zonal.GegenbauerFeatures(kernel, 300, center=False).fit(X)
     q, s = features.max_degree_, features.n_radial_
     # All orders of the degrees up to q, from the paper's monomials.
     degree_tail = 1 - kernel.expand(3, q, 60).diag(X).mean()
@@ -66,6 +87,30 @@ def test_order_off_the_sphere():
     energy = np.square(features.expansion_.radial(norms)).sum(axis=1).mean(axis=0)  # by order
     assert 1 - energy.sum() - degree_tail <= 1.05e-3
     assert 1 - energy[: s - 1].sum() - degree_tail > 0.95e-3
+
+
+def test_order_follows_the_width():
+    """A ridge below what order 1e-3 leaves out is within reach of more columns.
+
+    Rows in the unit disc, as in the paper's Table 1, and λ = n/10⁵: a fixed order stays above an
+    error of one half at any width.
+    """
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((300, 2))
+    X *= rng.random((300, 1)) ** 0.5 / np.linalg.norm(X, axis=1, keepdims=True)
+    kernel = zonal.Gaussian(1.0)
+    K, lam = kernel(X), 300 / 1e5
+    errors, orders = [], []
+    for width in (128, 512):
+        features = zonal.GegenbauerFeatures(kernel, width, random_state=0).fit(X)
+        errors.append(zonal.theory.spectral_error(K, features.transform(X), lam))
+        orders.append(features.n_radial_)
+    assert max(errors) < 0.5
+    assert orders[0] < orders[1]
+    fixed = zonal.GegenbauerFeatures(
+        kernel, 2048, n_radial=2, radial_basis="optimal", random_state=0
+    )
+    assert zonal.theory.spectral_error(K, fixed.fit_transform(X), lam) > 0.5
 
 
 def test_order_is_at_most_the_width():

@@ -98,8 +98,10 @@ def test_cross_validation_equals_brute_force(target, weight, cv, monkeypatch):
 def test_default_grid():
     model = zonal.KernelRidge(oblivious()).fit(X, y)
     Z = oblivious().fit_transform(X)
-    expected = np.trace(Z.T @ Z) / 60 * np.geomspace(1e-10, 1, 20)
-    np.testing.assert_allclose(model.cv_results_["alpha"], expected, rtol=1e-10)
+    alphas = model.cv_results_["alpha"] / (np.trace(Z.T @ Z) / 60)
+    np.testing.assert_allclose(alphas[-20:], np.geomspace(1e-10, 1, 20), rtol=1e-10)
+    np.testing.assert_allclose(alphas[1:] / alphas[:-1], 10 ** (10 / 19))
+    assert 2.2e-16 < alphas[0] < 1e-15  # as far down as float64 knows the mean eigenvalue
 
 
 def chunks(n, sizes):

@@ -10,13 +10,17 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..kernels import GeneralizedZonalKernel, Kernel, TruncationWarning
-from ..kernels.expansion.cut import COARSE, FINE, Cut, average
+from ..kernels.expansion.cut import COARSE, FINEST, Cut, average
 from ..kernels.expansion.series import Series
 from ..kernels.terms import Term
 from ..polynomials import gauss_gegenbauer, n_harmonics, orthonormal_table
 
 __all__ = ["balanced_degree", "diagonal_variance", "worthwhile_expansion"]
 
+# Columns for each function of a finer order. In Table 1 of the paper, for d = 2 and n/λ = 1e4 (1e3),
+# the width needed is 215 (54) with 1, 54 (32) with 2, and 108 (32) with 4; a fixed order of
+# tolerance 1e-3 never gets there (32). In three dimensions the three differ by one step at most.
+ROOM = 2
 # Whoever asks for this many columns expects a usable map, and is told where it is not.
 MANY = 128
 
@@ -61,10 +65,10 @@ def worthwhile_expansion(
         norms,
         weights,
         degree_rule=degree_rule,
+        order_tol=lambda series: _order_tolerance(series, dim, n_components),
         max_degree=max_degree,
         n_radial=n_radial,
-        # On the line, one column for each sign of a radial function makes the features exact.
-        max_order=max(n_components // 2, 1) if dim == 1 else n_components,
+        n_components=n_components,
         basis=basis,
     )
     chosen = (max_degree is None or n_radial is None) and basis != "sphere"
@@ -84,15 +88,31 @@ def _degree(
     """Return the largest degree q."""
     if any(term.slow for term in terms):
         return _balanced(series, dim, radius, n_components, n_radial)
-    fine, coarse = series.degree(FINE), series.degree(COARSE)
-    # Fewer harmonics than columns would leave columns linearly dependent: on the elevation data,
-    # degree 25 (676 harmonics) has a test error of 0.47 km² and degree 31 (1,024) one of 0.37.
-    fitting = next((q for q in range(fine, 0, -1) if n_harmonics(q, dim) <= n_components), 0)
+    finest, coarse = series.degree(FINEST), series.degree(COARSE)
+    # Fewer harmonics than columns would leave columns linearly dependent: on the elevation data
+    # at bandwidth 0.15, degree 25 (676 harmonics) has a test error of 0.47 km² and degree 31
+    # (1,024) one of 0.37. At bandwidth 1, degree 7 leaves out 2e-7 of the trace and has an error
+    # of 1.68; degree 14, where rounding begins, has 1.12, and no degree has less.
+    fitting = next((q for q in range(finest, 0, -1) if n_harmonics(q, dim) <= n_components), 0)
     if coarse <= fitting:
         return fitting
     # Degrees beyond these add more variance than they take away bias: with 1,024 columns, N(0, I)
     # in nine dimensions and bandwidth 2, the error is 0.13 at the coarse degree 8, 0.105 at 4.
     return max(fitting, min(coarse, _balanced(series, dim, radius, n_components, n_radial)))
+
+
+def _order_tolerance(series: Series, dim: int, n_components: int) -> float:
+    """Return what the order may leave out: as little as there is room for.
+
+    An order takes directions from the others, and what it leaves out no width brings back: a
+    ridge below it cannot be approximated. There is room as long as the functions up to degree and
+    order, twice over, number at most D.
+    """
+    for tol in np.geomspace(FINEST, COARSE, 13)[:-1]:
+        degree = series.degree(tol)
+        if ROOM * sum(series.orders(degree, tol)) * n_harmonics(degree, dim) <= n_components:
+            return float(tol)
+    return COARSE
 
 
 def _balanced(

@@ -1,7 +1,7 @@
 """Random Gegenbauer features: the paper's feature map for generalized zonal kernels."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -148,6 +148,63 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         self.reduce = reduce
         self.reduced_dim = reduced_dim
         self.random_state = random_state
+
+    @classmethod
+    def paper(
+        cls,
+        kernel: Any,
+        n_components: int,
+        max_degree: int,
+        n_radial: int,
+        random_state: Any = None,
+    ) -> Self:
+        r"""Return the paper's features as they are written there, with nothing of ours added.
+
+        Independent directions, the monomials of the Taylor series as radial functions, and rows
+        that are not centred: `n_components` = m · s columns with the degree q and the order s as
+        given. Nothing is learnt from data. Kernels in place of the paper's
+        families (Matérn, for example) have no Taylor series, and keep the eigenfunctions that
+        they have everywhere.
+
+        Parameters
+        ----------
+        kernel : Kernel, GeneralizedZonalKernel or str
+            The kernel: a Gaussian, a dot-product kernel, an NTK, or a `GeneralizedZonalKernel`
+            with radial functions of your own.
+        n_components : int
+            The width m · s, the paper's “final feature dimension”. Where it is no multiple of s,
+            the numbers of directions differ by one.
+        max_degree, n_radial : int
+            q and s. `zonal.theory.degree_and_order` has those of the theorems.
+        random_state : int, RandomState instance or None, default=None
+            The seed of the directions.
+
+        Returns
+        -------
+        GegenbauerFeatures
+            Not fitted yet.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> X = np.random.default_rng(0).standard_normal((200, 3))
+        >>> kernel = zonal.Gaussian(2.0)
+        >>> q, s = zonal.theory.degree_and_order(kernel, dim=3, radius=4.0, n=200, lam=1.0, eps=0.5)
+        >>> features = zonal.GegenbauerFeatures.paper(kernel, 4096, q, s, random_state=0)
+        >>> features.fit_transform(X).shape, q, s
+        ((200, 4096), 15, 15)
+        """
+        return cls(
+            kernel,
+            n_components,
+            max_degree=max_degree,
+            n_radial=n_radial,
+            radial_basis="taylor",
+            directions="iid",
+            center=False,
+            random_state=random_state,
+        )
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         self._check_parameters()

@@ -7,6 +7,8 @@ from .expansion.cut import TruncationWarning
 from .gaussian import Gaussian
 from .matern import Laplacian, Matern
 from .names import KERNEL_NAMES, as_kernel
+from .network import NetworkKernel
+from .nngp import NNGP
 from .ntk import NTK
 from .rational_quadratic import RationalQuadratic
 from .rotation_invariant import RotationInvariant
@@ -14,6 +16,7 @@ from .zonal import Zonal
 
 __all__ = [
     "KERNEL_NAMES",
+    "NNGP",
     "NTK",
     "ArcCosine",
     "DotProduct",
@@ -23,6 +26,7 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Matern",
+    "NetworkKernel",
     "Polynomial",
     "Product",
     "RationalQuadratic",

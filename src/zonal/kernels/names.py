@@ -8,6 +8,7 @@ from .base import Kernel
 from .dot_product import Exponential, Polynomial
 from .gaussian import Gaussian
 from .matern import Laplacian, Matern
+from .nngp import NNGP
 from .ntk import NTK
 from .rational_quadratic import RationalQuadratic
 
@@ -19,6 +20,7 @@ KERNEL_NAMES: dict[str, Callable[[], Kernel]] = {
     "polynomial": Polynomial,
     "arc_cosine": ArcCosine,
     "ntk": NTK,
+    "nngp": NNGP,
     "matern": lambda: Matern(1.5, "median"),
     "laplacian": lambda: Laplacian("median"),
     "rational_quadratic": lambda: RationalQuadratic("median"),
@@ -34,8 +36,8 @@ def as_kernel(kernel: Any) -> Kernel:
         Shift-invariant kernels have the median rule for their scale: ``"gaussian"`` is
         ``Gaussian("median")``, ``"matern"`` is ``Matern(1.5, "median")``, ``"laplacian"`` is
         ``Laplacian("median")`` and ``"rational_quadratic"`` is ``RationalQuadratic("median")``.
-        ``"exponential"``, ``"polynomial"``, ``"arc_cosine"`` and ``"ntk"`` stand for the default
-        parameters.
+        ``"exponential"``, ``"polynomial"``, ``"arc_cosine"``, ``"ntk"`` and ``"nngp"`` stand for
+        the default parameters.
 
     Examples
     --------

@@ -47,20 +47,21 @@ class Zonal(HomogeneousKernel):
         if off.any():
             row = int(np.argmax(off))
             raise ValueError(
-                f"Zonal is a kernel on the unit sphere, but row {row} has norm {norms[row]:.6g}: "
+                f"{type(self).__name__} is a kernel on the unit sphere, but row {row} has norm {norms[row]:.6g}: "
                 "scale the rows with sklearn.preprocessing.Normalizer, or use zonal.DotProduct "
                 "for a kernel on all of R^d."
             )
 
     def terms(self) -> list[Term]:
         """Return the kernel itself, marked slow if its series is."""
+        self.check()
         # Judged on the circle: a smooth function has no Chebyshev coefficients left there.
         tail = np.abs(gegenbauer_series(self.kappa, 2, 200))
         slow = bool(tail[150:].max() > 1e-9 * tail.max())
         return [replace(self._term(), slow=slow)]
 
     def _term(self) -> HomogeneousTerm:
-        return HomogeneousTerm(self.kappa, power=0, name="kappa of Zonal")
+        return HomogeneousTerm(self.kappa, power=0, name=f"kappa of {type(self).__name__}")
 
     def _kappa_slope(self, cos: FloatArray) -> FloatArray:
-        return complex_step(self.kappa, np.asarray(cos, dtype=np.float64), "Zonal")
+        return complex_step(self.kappa, np.asarray(cos, dtype=np.float64), type(self).__name__)

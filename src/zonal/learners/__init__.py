@@ -1,5 +1,6 @@
 """Learners: scikit-learn estimators, on explicit features in one pass, or exact."""
 
+from ..model.alpha_end import AlphaWarning
 from .cca import KernelCCA
 from .classifier import KernelRidgeClassifier
 from .exact_ridge import ExactKernelRidge
@@ -10,6 +11,7 @@ from .pca import KernelPCA
 from .ridge import KernelRidge
 
 __all__ = [
+    "AlphaWarning",
     "ExactKernelRidge",
     "GaussianProcess",
     "KernelCCA",

@@ -11,13 +11,21 @@ from .._typing import Array, FloatArray
 from ..features.columns.table.encoding import SplitTable
 from ..moments import Moments
 from ..moments.folds import Split, Splits, of_folds
-from ..moments.held_out import HeldOut, best_alpha, check_split, cross_validate, summary
+from ..moments.held_out import (
+    HeldOut,
+    best_alpha,
+    check_split,
+    cross_validate,
+    falling_end,
+    summary,
+)
 from ..moments.left_out import left_out_errors
 from ..moments.ridge import Solution, default_alphas, solve
 from ..rows import Block
 from ..rows.block import take
 from ..rows.copies import merge_copies
 from ..rows.reservoir import Reservoir
+from .alpha_end import warn_of_end
 from .feature_calibration import Folded, fold_predictions
 from .from_sums import FromSums
 from .local_solution import MOST_SPLITS
@@ -220,6 +228,8 @@ def _best(recipe: Recipe, total: Moments, results: dict[str, Array]) -> Solution
         )
     variance = total.squares()[total.n_features :].mean() / total.weight
     alpha = best_alpha(alphas, errors, variance, total.precision)
+    end = falling_end(alphas, errors, variance, total.precision)
+    warn_of_end(end, alpha, given=recipe.alphas is not None)
     return solve(total, alpha, recipe.fit_intercept, results)
 
 

@@ -2,17 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map, thread_count
 from .folds import Split
 from .moments import Moments
-from .ridge import Eigen, center, solve_ridge
+from .ridge import Eigen, center, solve_above_rounding
 
-__all__ = ["HeldOut", "best_alpha", "check_split", "cross_validate", "least_error", "summary"]
+__all__ = [
+    "HeldOut",
+    "best_alpha",
+    "check_split",
+    "cross_validate",
+    "falling_end",
+    "least_error",
+    "summary",
+]
 
 # Errors that differ by less are ties: relative to the smallest, and to the targets' variance.
 TIE, FLOOR = 1e-4, 1e-10
@@ -50,20 +61,27 @@ class HeldOut:
         rank = max(train.n_rows - int(fit_intercept), 0)
         return cls(*products, train.n_features, train.precision, test.weight, rank)
 
+    @cached_property
+    def _eigen(self) -> Eigen:
+        D = self.width
+        return Eigen.of(self.fitted[:D, :D], rank=self.rank)
+
     def error(self, alpha: float) -> float:
         """Return the mean squared error on the test rows, averaged over targets.
 
-        By a Cholesky factorisation: a few of them cost less than the eigendecomposition that
-        serves all alphas.
+        By a Cholesky factorisation where alpha is above the rounding of the sums: a few of them
+        cost less than the eigendecomposition that serves all alphas.
         """
         D = self.width
-        coef = solve_ridge(self.fitted[:D, :D], self.fitted[:D, D:], alpha, self.precision)
+        system, rhs = self.fitted[:D, :D], self.fitted[:D, D:]
+        coef = solve_above_rounding(system, rhs, alpha, self.precision)
+        if coef is None:
+            coef = self._eigen.solve(rhs, alpha)
         return float(self._errors(coef[:, None, :])[0])
 
     def errors(self, alphas: FloatArray) -> FloatArray:
         """Return the errors for many alphas, by one eigendecomposition: [n_alphas]."""
-        D = self.width
-        eigen = Eigen.of(self.fitted[:D, :D], rank=self.rank)
+        D, eigen = self.width, self._eigen
         rotated = eigen.vectors.T @ self.fitted[:D, D:]
         errors = []
         # Coefficients of several alphas side by side, but no more columns than the Gram matrix has:
@@ -104,27 +122,60 @@ def best_alpha(
     precision : float
         The machine precision of the sums that the errors are made of.
     """
+    return float(alphas[_as_good(errors, variance, precision)].max())
+
+
+def _as_good(errors: FloatArray, variance: float, precision: float) -> npt.NDArray[np.bool_]:
+    """Tell which errors are the smallest, or a tie with it."""
     least = errors.min()
-    limit = least + TIE * least + max(FLOOR, precision) * variance
-    return float(alphas[errors <= limit].max())
+    return np.asarray(errors <= least + TIE * least + max(FLOOR, precision) * variance)
+
+
+def falling_end(
+    alphas: FloatArray, errors: FloatArray, variance: float, precision: float = 0.0
+) -> str | None:
+    """Tell whether the error still falls, by more than a tie, at an end of what was tried.
+
+    Parameters
+    ----------
+    alphas, errors, variance, precision
+        As for `best_alpha`.
+
+    Returns
+    -------
+    {"smallest", "largest"} or None
+        The end whose alpha has no equal; None where there is none, or where fewer than three
+        alphas leave nothing between the ends.
+    """
+    as_good = alphas[_as_good(errors, variance, precision)]
+    if len(np.unique(alphas)) < 3 or len(np.unique(as_good)) > 1:
+        return None
+    return {alphas.min(): "smallest", alphas.max(): "largest"}.get(as_good[0])
 
 
 def least_error(error: Callable[[float], float], alphas: FloatArray) -> float:
     """Return the least error of all alphas: every fourth, then downhill from the best of those.
 
-    Against alpha the error falls (variance), then rises (bias), so that not all need be tried.
+    Against alpha the error falls (variance), then rises (bias), so that not all need be tried: the
+    first five from above span eight orders of magnitude, and the smaller ones are for targets
+    that want the smallest of these. Of equal errors the larger alpha counts.
     """
     known: dict[int, float] = {}
 
-    def at(index: int) -> float:
+    def at(index: int) -> tuple[float, int]:
         if index not in known:
             known[index] = error(alphas[index])
-        return known[index]
+        return known[index], -index
 
-    best = min(range(1, len(alphas), 4), key=at)
+    places = range(max(len(alphas) - 3, 0), -1, -4)
+    best = min(places[:5], key=at)
+    for before, place in pairwise(places[4:]):
+        if best != before:
+            break
+        best = min(before, place, key=at)
     while (step := min(range(max(best - 1, 0), min(best + 2, len(alphas))), key=at)) != best:
         best = step
-    return at(best)
+    return known[best]
 
 
 def cross_validate(

@@ -15,12 +15,17 @@ __all__ = [
     "default_alphas",
     "linear",
     "solve",
+    "solve_above_rounding",
     "solve_ridge",
 ]
 
 # Cholesky serves alphas that are larger than the rounding of S by this factor: what is rounding
 # then adds as much as it would with λ = 0, give or take one part in so many.
 MARGIN = 16
+# The alphas that are tried, as shares of the mean eigenvalue. (Smooth targets need the small ones:
+# elevation on 1,024 features of the Gaussian of bandwidth 1 has a test error of 1.19 km² with
+# Nyström's at 1e-10, and of 1.04 at 7e-14.)
+RELATIVE_ALPHAS = 10.0 ** (-10 / 19 * np.arange(29, -1, -1))
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,20 @@ def solve_ridge(matrix: FloatArray, rhs: FloatArray, alpha: float, precision: fl
     -------
     ndarray of shape (n, n_targets)
     """
-    if _well_above_rounding(matrix, alpha, precision):
-        factor = _cholesky(matrix, alpha)
-        if factor is not None:
-            return np.asarray(cho_solve((factor, True), rhs, check_finite=False))
-    return Eigen.of(matrix).solve(rhs, alpha)
+    coef = solve_above_rounding(matrix, rhs, alpha, precision)
+    return Eigen.of(matrix).solve(rhs, alpha) if coef is None else coef
+
+
+def solve_above_rounding(
+    matrix: FloatArray, rhs: FloatArray, alpha: float, precision: float
+) -> FloatArray | None:
+    """Solve (S + αI) w = b by Cholesky; None where alpha is not well above the rounding of S."""
+    if not _well_above_rounding(matrix, alpha, precision):
+        return None
+    factor = _cholesky(matrix, alpha)
+    if factor is None:
+        return None
+    return np.asarray(cho_solve((factor, True), rhs, check_finite=False))
 
 
 def _well_above_rounding(matrix: FloatArray, alpha: float, precision: float) -> bool:
@@ -164,6 +178,10 @@ def solve(
 
 
 def default_alphas(moments: Moments) -> FloatArray:
-    """20 values from 1e-10 to 1 times trace(ZᵀZ)/D, geometric."""
+    """30 values from 5e-16 to 1 times trace(ZᵀZ)/D, the mean eigenvalue; geometric.
+
+    The smallest is about what float64 rounds the mean eigenvalue by, whatever the features:
+    alphas below it are not told from zero.
+    """
     scale = moments.squares(np.zeros_like(moments.shift))[: moments.n_features].mean()
-    return (scale or 1.0) * np.geomspace(1e-10, 1, 20)
+    return (scale or 1.0) * RELATIVE_ALPHAS

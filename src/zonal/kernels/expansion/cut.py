@@ -19,12 +19,14 @@ from ..._validation import norms_agree
 from ..radial import Radial
 from ..terms import NumericTerm, Term, merge
 from .distribution import Distribution
+from .mercer import NEGLIGIBLE
 from .series import ModeSeries, Series, TermSeries, WorstModeSeries
 from .taylor import TaylorSeries, dot_product_terms, taylor_series
 
 __all__ = [
     "COARSE",
     "FINE",
+    "FINEST",
     "Cut",
     "TruncationWarning",
     "average",
@@ -33,8 +35,10 @@ __all__ = [
 ]
 
 # What features may leave out of the trace: by the degree, which costs time only, and by the order,
-# which costs columns.
+# which costs columns. Where there is room for them, all functions above rounding are kept: a ridge
+# that is as small as double precision allows still sees them.
 FINE, COARSE = 1e-6, 1e-3
+FINEST = NEGLIGIBLE
 # Beyond, a sketch of a Taylor series is of no use, whatever its width.
 MAX_TAYLOR_DEGREE = 200
 
@@ -126,9 +130,10 @@ def average(
     weights: FloatArray,
     *,
     degree_rule: Callable[[Series, list[Term]], int],
+    order_tol: Callable[[Series], float],
     max_degree: int | None,
     n_radial: int | None,
-    max_order: int,
+    n_components: int,
     basis: str,
 ) -> Cut:
     """Cut where little of the trace of the rows' kernel matrix is left out.
@@ -143,29 +148,33 @@ def average(
         The norms of the rows and their weights.
     degree_rule : callable
         A series and its terms to the degree q, where `max_degree` is None.
+    order_tol : callable
+        A series to what its order s may leave out, where `n_radial` is None.
     max_degree, n_radial : int or None
         q and s where they are given.
-    max_order : int
-        The largest s that is chosen.
+    n_components : int
+        The width D; no larger s is chosen.
     basis : {"sphere", "taylor", "optimal"}
         The radial functions; ``"sphere"`` is the one that is exact at one radius.
     """
     terms = merge(kernel.terms())
+    # On the line, one column for each sign of a radial function makes features exact.
+    max_order = max(n_components // 2, 1) if dim == 1 else n_components
     if basis == "optimal" and all(term.fixed_order is not None for term in terms):
         basis = "taylor"  # their functions are exact
     if basis == "taylor" and _has_no_taylor(terms):
         basis = "optimal"  # there are no others
     series: Series
     if basis == "taylor":
-        series = TermSeries(kernel, terms, dim, Distribution.sample(norms, weights), FINE)
+        series = TermSeries(kernel, terms, dim, Distribution.sample(norms, weights), FINEST)
     elif basis == "optimal":
         radii = Distribution.sample(norms, weights, 64 if dim > 1 else min(max_order, 512))
         low, high = float(norms.min()), float(norms.max())
-        series = ModeSeries(kernel, dim, radii, low, high, FINE, max_degree)
+        series = ModeSeries(kernel, dim, radii, low, high, FINE, max_degree, n_components)
     else:
         n_radial, radius = 1, float(weights @ norms / weights.sum())
         radii = Distribution.point(radius)
-        series = ModeSeries(kernel, dim, radii, radius, radius, FINE, max_degree)
+        series = ModeSeries(kernel, dim, radii, radius, radius, FINE, max_degree, n_components)
     if max_degree is not None or dim == 1:
         degree = _at_most(1 if max_degree is None else max_degree, 1 if dim == 1 else None)
     else:
@@ -173,7 +182,7 @@ def average(
     if n_radial is not None:
         return Cut(series, degree, series.split(n_radial))
     # On the line there is a column for each sign: order costs no directions.
-    orders = series.orders(degree, FINE if dim == 1 else COARSE)
+    orders = series.orders(degree, FINE if dim == 1 else order_tol(series))
     if sum(orders) > max_order:
         orders = series.split(max(max_order, len(terms)))
     return Cut(series, degree, orders)

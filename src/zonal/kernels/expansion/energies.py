@@ -12,12 +12,19 @@ __all__ = ["MAX_DEGREE", "SLOW_DEGREE", "Energies", "TermEnergies", "smallest_de
 MAX_DEGREE = 1024
 SLOW_DEGREE = 200
 MAX_ORDER = 512
+# What sums of a few hundred shares differ by from their whole, and mean nothing by it.
+ROUNDING = 1e-14
 
 
 def smallest_degree(tails: FloatArray, tol: float) -> int:
     """Return the smallest degree whose tail is at most `tol`, the largest known if none is."""
     # Where the tolerance is out of reach, degrees that add nothing are of no use.
     return int(np.argmax(tails <= max(tol, tails[-1])))
+
+
+def _sums_above(values: FloatArray) -> FloatArray:
+    """Return for each place the sum of all values behind it."""
+    return np.append(np.cumsum(values[:0:-1])[::-1], 0.0)
 
 
 class Energies:
@@ -36,13 +43,17 @@ class Energies:
         self.energy = energy
 
     def degree_tail(self) -> FloatArray:
-        """Return the share above each degree q, from zero on."""
-        return np.maximum(self.share - np.cumsum(self.energy.sum(axis=1)), 0.0)
+        """Return the share above each degree q, from zero on.
+
+        Summed from above: differences of sums from below would end at their rounding.
+        """
+        by_degree = self.energy.sum(axis=1)
+        missing = max(self.share - float(by_degree.sum()), 0.0)
+        return _sums_above(by_degree) + (missing if missing > ROUNDING * self.share else 0.0)
 
     def order_tail(self, max_degree: int) -> FloatArray:
         """Return the share of degrees up to q that order s = 1, 2, … leaves out."""
-        by_order = self.energy[: max_degree + 1].sum(axis=0)
-        return np.maximum(by_order.sum() - np.cumsum(by_order), 0.0)
+        return _sums_above(self.energy[: max_degree + 1].sum(axis=0))
 
     def degree(self, tol: float) -> int:
         """Return the smallest degree whose tail is at most `tol`."""
@@ -90,7 +101,7 @@ class TermEnergies(Energies):
             missing = self.share - self.energy.sum()
             more_degrees = degree < min(top_degree, value_or(term.degree_limit, top_degree))
             more_radial = term.fixed_order is None and n_radial < MAX_ORDER
-            if missing <= tol / 10 or not (more_degrees or more_radial):
+            if missing <= max(tol / 10, ROUNDING * self.share) or not (more_degrees or more_radial):
                 return
             # Grow where the energy is still coming in: its last row or its last column.
             last_degree, last_order = self.energy[-1].sum(), self.energy[:, -1].sum()

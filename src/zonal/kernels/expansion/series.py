@@ -156,6 +156,9 @@ class ModeSeries:
         The smallest tolerance that will be asked for.
     max_degree : int, optional
         The degree where it is given, else as many are found as the tolerance needs.
+    n_harmonics : int, default=0
+        Degrees whose harmonics, with those of all degrees below, number at most so many are found
+        beyond the tolerance, until rounding hides them.
     """
 
     def __init__(
@@ -167,14 +170,19 @@ class ModeSeries:
         high: float,
         tol: float,
         max_degree: int | None = None,
+        n_harmonics: int = 0,
     ) -> None:
         self.low, self.high = low, high
         self.searched = max_degree is None
         if max_degree is None:
             top = SLOW_DEGREE if any(term.slow for term in kernel.terms()) else MAX_DEGREE
-            self.modes = MercerModes.until(
-                kernel, dim, radii, lambda modes: self._tails(modes)[-1] <= tol / 10, top
-            )
+
+            def enough(modes: MercerModes) -> bool:
+                tail = float(self._tails(modes)[-1])
+                all_fit = np.exp(modes.log_dimensions).sum() <= n_harmonics
+                return tail <= (0.0 if all_fit else tol / 10)
+
+            self.modes = MercerModes.until(kernel, dim, radii, enough, top)
         else:
             self.modes = MercerModes(kernel, dim, radii, max_degree)
         self.top: int | None = self.modes.max_degree
