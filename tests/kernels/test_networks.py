@@ -136,7 +136,7 @@ def test_bad_networks():
     X = FIRST
     with pytest.raises(ValueError, match="kink"):
         zonal.NetworkKernel(np.sign)(X)
-    with pytest.raises(ValueError, match="activation='step'.*gelu"):
+    with pytest.raises(ValueError, match=r"activation='step'.*gelu"):
         zonal.NetworkKernel("step")(X)
     with pytest.raises(ValueError, match="depth=0"):
         zonal.NNGP(0)(X)

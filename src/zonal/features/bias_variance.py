@@ -17,9 +17,9 @@ from ..polynomials import gauss_gegenbauer, n_harmonics, orthonormal_table
 
 __all__ = ["balanced_degree", "diagonal_variance", "worthwhile_expansion"]
 
-# Columns for each function of a finer order. In Table 1 of the paper, for d = 2 and n/λ = 1e4 (1e3),
-# the width needed is 215 (54) with 1, 54 (32) with 2, and 108 (32) with 4; a fixed order of
-# tolerance 1e-3 never gets there (32). In three dimensions the three differ by one step at most.
+# Columns for each function of a finer order. In Table 1 of the paper, for d = 2, the width needed
+# at n/λ = 1e4 (1e3) is 215 (54) with 1 of them, 54 (32) with 2, and 108 (32) with 4; an order that
+# leaves out 1e-3 never gets there (32). In three dimensions they differ by one step at most.
 ROOM = 2
 # Whoever asks for this many columns expects a usable map, and is told where it is not.
 MANY = 128

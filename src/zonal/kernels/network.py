@@ -17,9 +17,8 @@ from numpy.polynomial import polynomial
 from numpy.polynomial.legendre import leggauss
 from scipy.special import erf, expit, ndtr
 
-from .._typing import FloatArray
+from .._typing import FloatArray, ScalarFunction
 from .._validation import check_choice, check_count
-from .terms import HomogeneousTerm
 from .zonal import Zonal
 
 __all__ = ["ACTIVATIONS", "NetworkKernel", "dual_series"]
@@ -100,7 +99,7 @@ def network(t: Any, activation: str | Activation, depth: int, tangent: bool) -> 
 
 
 @lru_cache(maxsize=16)
-def _function(activation: str | Activation, depth: int, tangent: bool) -> Any:
+def _of_network(activation: str | Activation, depth: int, tangent: bool) -> ScalarFunction:
     """Return one and the same function for one network, so that its series is found once."""
     return partial(network, activation=activation, depth=depth, tangent=tangent)
 
@@ -156,7 +155,5 @@ class NetworkKernel(Zonal):
             check_choice("activation", self.activation, tuple(ACTIVATIONS), "NetworkKernel")
         dual_series(self.activation)
 
-    @property
-    def kappa(self) -> Any:
-        """The function of the cosine."""
-        return _function(self.activation, self.depth, bool(self.tangent))
+    def _function(self) -> ScalarFunction:
+        return _of_network(self.activation, self.depth, bool(self.tangent))

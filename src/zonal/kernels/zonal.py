@@ -41,14 +41,18 @@ class Zonal(HomogeneousKernel):
     def __init__(self, kappa: ScalarFunction) -> None:
         self.kappa = kappa
 
+    def _function(self) -> ScalarFunction:
+        """Return κ."""
+        return self.kappa
+
     def check_norms(self, norms: FloatArray) -> None:
         """Raise ValueError if a row does not lie on the unit sphere."""
         off = np.abs(norms - 1) > 1e-5
         if off.any():
             row = int(np.argmax(off))
             raise ValueError(
-                f"{type(self).__name__} is a kernel on the unit sphere, but row {row} has norm {norms[row]:.6g}: "
-                "scale the rows with sklearn.preprocessing.Normalizer, or use zonal.DotProduct "
+                f"{type(self).__name__} is a kernel on the unit sphere, but row {row} has norm "
+                f"{norms[row]:.6g}: scale the rows with sklearn.preprocessing.Normalizer, or use zonal.DotProduct "
                 "for a kernel on all of R^d."
             )
 
@@ -56,12 +60,13 @@ class Zonal(HomogeneousKernel):
         """Return the kernel itself, marked slow if its series is."""
         self.check()
         # Judged on the circle: a smooth function has no Chebyshev coefficients left there.
-        tail = np.abs(gegenbauer_series(self.kappa, 2, 200))
+        tail = np.abs(gegenbauer_series(self._function(), 2, 200))
         slow = bool(tail[150:].max() > 1e-9 * tail.max())
         return [replace(self._term(), slow=slow)]
 
     def _term(self) -> HomogeneousTerm:
-        return HomogeneousTerm(self.kappa, power=0, name=f"kappa of {type(self).__name__}")
+        return HomogeneousTerm(self._function(), power=0, name=f"kappa of {type(self).__name__}")
 
     def _kappa_slope(self, cos: FloatArray) -> FloatArray:
-        return complex_step(self.kappa, np.asarray(cos, dtype=np.float64), type(self).__name__)
+        cosines = np.asarray(cos, dtype=np.float64)
+        return complex_step(self._function(), cosines, type(self).__name__)

@@ -184,4 +184,4 @@ def default_alphas(moments: Moments) -> FloatArray:
     alphas below it are not told from zero.
     """
     scale = moments.squares(np.zeros_like(moments.shift))[: moments.n_features].mean()
-    return (scale or 1.0) * RELATIVE_ALPHAS
+    return np.asarray((scale or 1.0) * RELATIVE_ALPHAS)
