@@ -32,9 +32,9 @@ SIGNATURES = {
     "n_over_lam=1000.0, random_state=None)",
     "FastFoodFeatures": "(kernel='gaussian', n_components=1024, *, random_state=None)",
     "MaclaurinFeatures": "(kernel='gaussian', n_components=1024, *, measure='geometric', "
-    "center='auto', random_state=None)",
+    "exact=True, center='auto', random_state=None)",
     "PolySketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
-    "base_sketch='auto', center='auto', random_state=None)",
+    "base_sketch='auto', exact=True, center='auto', random_state=None)",
     "TensorSketchFeatures": "(kernel='gaussian', n_components=1024, *, degree='auto', "
     "center='auto', random_state=None)",
     "AdaptiveSketchFeatures": "(kernel='gaussian', n_components=1024, *, n_rounds=3, "

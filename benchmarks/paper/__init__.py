@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import figure1, table1, table2, table3
-from .common import RESULTS, Report, say
+from .common import RESULTS, Ledger, Report, say
 
 EXPERIMENTS: dict[str, Callable[..., Report]] = {
     "figure1": figure1.run,
@@ -28,7 +28,7 @@ def main(
     quick: bool = False,
     out: str | PathLike[str] | None = None,
     methods: Sequence[str] = (),
-    n_seeds: int | None = None,
+    measure: bool = True,
 ) -> list[Path]:
     """Run one experiment, or all, and write what it finds.
 
@@ -43,8 +43,11 @@ def main(
         must not replace full ones, a new temporary folder.
     methods : sequence of str, optional
         Run these methods of a table only, and merge their rows into the results that are there.
-    n_seeds : int, optional
-        Of table 2: run the first seeds only.
+    measure : bool, default=True
+        False writes what a run that was stopped has measured so far, and measures nothing.
+
+    A full run keeps its measurements in ``*.partial.jsonl`` in the folder until all are made: run
+    it again to go on where it was stopped.
 
     Returns
     -------
@@ -61,12 +64,16 @@ def main(
     for experiment in EXPERIMENTS if name == "all" else [name]:
         start = time.perf_counter()
         options: dict[str, Any] = {}
-        if methods:
-            known = json.loads((Path(out) / f"{experiment}.json").read_text())["rows"]
-            options = {"methods": list(methods), "known": known}
-        if n_seeds is not None:
-            options["n_seeds"] = n_seeds
+        partial = None if quick else Path(out) / f"{experiment}.partial.jsonl"
+        if experiment.startswith("table"):
+            options["ledger"] = Ledger(partial, measure)
+        written = Path(out) / f"{experiment}.json"
+        if methods or not measure:
+            options |= {"methods": list(methods) or None}
+            options |= {"known": json.loads(written.read_text())["rows"]}
         report = EXPERIMENTS[experiment](quick, **options)
         paths += report.write(experiment, Path(out))
+        if partial is not None and measure:
+            partial.unlink(missing_ok=True)
         say(f"{experiment}: {time.perf_counter() - start:.0f} s, {paths[-2]}")
     return paths

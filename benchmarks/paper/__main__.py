@@ -9,10 +9,10 @@ parser.add_argument("name", choices=[*EXPERIMENTS, "all"])
 parser.add_argument("--quick", action="store_true", help="a minute instead of an hour")
 parser.add_argument("--out", help="the folder of the results")
 parser.add_argument("--methods", nargs="*", default=[], help="of a table, merged into its results")
-parser.add_argument("--seeds", type=int, help="of table2: the first ones only")
+parser.add_argument("--known", action="store_true", help="measure nothing: write what is known")
 arguments = parser.parse_args()
 for path in main(
-    arguments.name, arguments.quick, arguments.out, arguments.methods, arguments.seeds
+    arguments.name, arguments.quick, arguments.out, arguments.methods, not arguments.known
 ):
     if path.suffix == ".md":
         print(path.read_text())

@@ -4,8 +4,9 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,20 @@ RESULTS = Path(__file__).parents[1] / "results"
 PACKAGES = ("zonal", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
-#: The feature maps of the paper's tables under the names that they have there.
+#: The feature maps of the paper's tables, under the names that they have there with what they are
+#: here: the originals, and beside them what this library makes of them.
 PUBLISHED_METHODS: dict[str, Any] = {
     "Nyström": zonal.NystroemFeatures,
     "Fourier": zonal.FourierFeatures,
     "FastFood": zonal.FastFoodFeatures,
-    "Maclaurin": zonal.MaclaurinFeatures,
-    "PolySketch": zonal.PolySketchFeatures,
-    "Gegenbauer": zonal.GegenbauerFeatures,
+    "Maclaurin (original)": partial(zonal.MaclaurinFeatures, exact=False, center=False),
+    "PolySketch (original)": partial(zonal.PolySketchFeatures, exact=False, center=False),
+    "Gegenbauer (paper)": zonal.GegenbauerFeatures.paper,
+}
+IMPROVED_METHODS: dict[str, Any] = {
+    "Maclaurin (zonal)": zonal.MaclaurinFeatures,
+    "PolySketch (zonal)": zonal.PolySketchFeatures,
+    "Gegenbauer (zonal)": zonal.GegenbauerFeatures,
 }
 #: Systems that the paper names and does not run, for the same kernels.
 NAMED_METHODS: dict[str, Any] = {
@@ -38,6 +45,8 @@ SLOW = "Adaptive Sketch"
 #: CPU seconds after which a sketch is given up.
 MOST_SECONDS = 240
 GIVEN_UP = "given up"
+#: CPU seconds of one seed beyond which no further seeds are run.
+SEED_SECONDS = 60
 
 Rows = list[dict[str, Any]]
 
@@ -79,6 +88,50 @@ class Report:
         )
         self.figure.savefig(paths[2], dpi=110)
         return paths
+
+
+@dataclass
+class Ledger:
+    """Measurements that are kept as they are made, so that a run that is stopped goes on later.
+
+    Attributes
+    ----------
+    path : Path or None
+        Lines of JSON, one for each measurement; None keeps nothing.
+    measure : bool
+        Whether what is not known is measured; else it is left out.
+    """
+
+    path: Path | None = None
+    measure: bool = True
+    known: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.path.exists():
+            for line in self.path.read_text().splitlines():
+                record = json.loads(line)
+                self.known[record["key"]] = record["value"]
+
+    def get(self, key: Iterable[Any], find: Callable[[], Any]) -> Any:
+        """The measurement of a key: from the file, or made now; None where none is made."""
+        name = json.dumps(list(key), ensure_ascii=False)
+        if name not in self.known and self.measure:
+            self.known[name] = find()
+            if self.path is not None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self.path.open("a") as file:
+                    file.write(json.dumps({"key": name, "value": self.known[name]}) + "\n")
+        return self.known.get(name)
+
+
+def published_name(method: str) -> str:
+    """The name that a method has in the paper."""
+    return method.removesuffix(" (paper)").removesuffix(" (original)")
+
+
+def is_published(method: str) -> bool:
+    """Whether a row is what the paper measured, so that its number stands beside it."""
+    return method in PUBLISHED_METHODS
 
 
 def environment() -> dict[str, dict[str, Any]]:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.polynomial import chebyshev, polynomial
+from scipy.special import gammaln, ive
 
-from zonal.polynomials import gegenbauer_series, gegenbauer_table
+from zonal.polynomials import gegenbauer_series, gegenbauer_table, log_harmonic_dimensions
 
 from ..measure import table
 from .common import Report
@@ -42,10 +43,41 @@ def ntk(t: Any) -> Any:
     return a1(first) + (first + t * a0(t)) * a0(first)
 
 
+GAUSSIAN = "Gaussian, exp(2t)"
 KERNELS: dict[str, Callable[[Any], Any]] = {
-    "Gaussian, exp(2t)": lambda t: np.exp(2 * t),
+    GAUSSIAN: lambda t: np.exp(2 * t),
     "Neural Tangent, two layers": ntk,
 }
+
+
+# The exponential's series has a closed form; rounding spoils quadrature in high degrees.
+EXPONENT = 2.0
+TAIL = 60
+
+
+def exponential_terms(series: str, dim: int | None) -> np.ndarray:
+    """Coefficients of exp(2t) up to a degree where nothing is left.
+
+    Taylor: 2^ℓ/ℓ!. Gegenbauer: α_ℓ Γ(d/2) (2/z)^{d/2-1} I_{ℓ+d/2-1}(z) at z = 2, and Chebyshev's
+    are those of d = 2.
+    """
+    ell = np.arange(TAIL)
+    if series == "Taylor":
+        return np.exp(ell * np.log(EXPONENT) - gammaln(ell + 1))
+    half = (dim or 2) / 2
+    bessel = ive(ell + half - 1, EXPONENT) * np.exp(EXPONENT)
+    scale = gammaln(half) + (half - 1) * np.log(2 / EXPONENT)
+    return np.exp(scale + log_harmonic_dimensions(TAIL - 1, dim or 2)) * bessel
+
+
+def exponential_errors(series: str, dim: int | None) -> np.ndarray:
+    """The largest errors of the series of exp(2t) up to each degree.
+
+    All coefficients are positive and all polynomials at most their value 1 at t = 1, where the
+    error is the sum of the coefficients left out.
+    """
+    terms = exponential_terms(series, dim)
+    return np.cumsum(terms[::-1])[::-1][1 : MAX_DEGREE + 2]
 
 
 def partial_sums(kappa: Callable[[Any], Any], series: str, dim: int | None = None) -> np.ndarray:
@@ -73,7 +105,10 @@ def run(quick: bool = False) -> Report:
     rows: list[dict[str, Any]] = []
     for kernel, kappa in KERNELS.items():
         for label, (series, dim) in kinds.items():
-            errors = np.abs(partial_sums(kappa, series, dim) - kappa(POINTS)).max(axis=1)
+            if kernel == GAUSSIAN:
+                errors = exponential_errors(series, dim)
+            else:
+                errors = np.abs(partial_sums(kappa, series, dim) - kappa(POINTS)).max(axis=1)
             rows += [
                 {"kernel": kernel, "series": label, "degree": degree, "error": float(error)}
                 for degree, error in enumerate(errors)
@@ -101,8 +136,9 @@ def _errors(rows: list[dict[str, Any]], kernel: str, series: str) -> list[float]
 def _body(rows: list[dict[str, Any]], series: list[str]) -> str:
     parts = [
         "Largest error over [-1, 1] of each series, by its degree. The paper prints the picture "
-        "only, no numbers; Chebyshev and Gegenbauer with d = 2 are the same series, found in two "
-        "ways."
+        "only, no numbers; Chebyshev and Gegenbauer with d = 2 are the same series. Those of "
+        "exp(2t) are sums of the coefficients left out, which have closed forms; those of the Neural "
+        "Tangent kernel are measured at 4,001 points."
     ]
     for kernel in KERNELS:
         columns = [_errors(rows, kernel, name) for name in series]

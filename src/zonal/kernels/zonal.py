@@ -52,8 +52,8 @@ class Zonal(HomogeneousKernel):
             row = int(np.argmax(off))
             raise ValueError(
                 f"{type(self).__name__} is a kernel on the unit sphere, but row {row} has norm "
-                f"{norms[row]:.6g}: scale the rows with sklearn.preprocessing.Normalizer, or use zonal.DotProduct "
-                "for a kernel on all of R^d."
+                f"{norms[row]:.6g}: scale the rows with sklearn.preprocessing.Normalizer, or use "
+                "zonal.DotProduct for a kernel on all of R^d."
             )
 
     def terms(self) -> list[Term]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
@@ -350,3 +351,30 @@ def test_warns_where_the_series_is_of_no_use():
 def test_clear_errors(kwargs, message):
     with pytest.raises(ValueError, match=message):
         PolySketchFeatures(**kwargs).fit(X)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        zonal.PolySketchFeatures(zonal.Exponential(1.5), 200, degree=4, exact=False),
+        zonal.PolySketchFeatures(
+            zonal.Exponential(1.5), 200, degree=4, exact=False, base_sketch="srht"
+        ),
+        zonal.MaclaurinFeatures(zonal.Exponential(1.5), 200, exact=False),
+    ],
+    ids=["osnap", "srht", "Maclaurin"],
+)
+def test_originals_are_unbiased_and_sketch_what_would_fit(features):
+    """The mean of Z Zᵀ over seeds is the series, within five standard errors; no degree is exact."""
+    X = np.random.default_rng(0).standard_normal((4, 3)) / 2
+    grams = []
+    for seed in range(400):
+        Z = features.set_params(random_state=seed).fit_transform(X)
+        grams.append(Z @ Z.T)
+    expected = features.series_(X)
+    deviation = np.std(grams, axis=0, ddof=1)
+    assert (np.abs(np.mean(grams, axis=0) - expected) < 5 * deviation / np.sqrt(400)).all()
+    # Degree one of three columns, which would fit, is sketched; so is Maclaurin's constant.
+    assert deviation.min() > 1e-3
+    kept = clone(features).set_params(exact=True, random_state=0).fit(X)
+    assert not np.allclose(kept.transform(X), Z)

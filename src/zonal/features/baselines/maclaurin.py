@@ -48,6 +48,10 @@ class MaclaurinFeatures(TaylorFeatures):
         probability 2^-53, and is left out). ``"proportional"``: q(N) ∝ a_N R^{2N}, with R² the
         mean squared norm of the rows, up to the degree whose tail is below 1e-6 of the mean
         k(x, x): much less variance, and R is learnt from data.
+    exact : bool, default=True
+        Whether one column holds the constant a_0 exactly, so that the others draw degrees from 1
+        on (unless that column would be the only one, or the kernel is constant). False is the
+        original, which draws degree 0 like any other.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
         What is subtracted from the rows: nothing, their mean or a given point. ``"auto"`` is the
         mean for shift-invariant kernels on dense data, unless the rows lie on a sphere around
@@ -70,9 +74,6 @@ class MaclaurinFeatures(TaylorFeatures):
 
     Notes
     -----
-    The constant a_0 is no matter of chance: one column holds it exactly, and the others draw
-    degrees from 1 on (unless that column would be the only one, or the kernel is constant).
-
     With ``measure="geometric"``, ``center=False`` and numeric kernel parameters nothing is learnt
     from data. The time is O(D · mean degree · d) a row, or of its non-zero entries for CSR.
 
@@ -100,12 +101,14 @@ class MaclaurinFeatures(TaylorFeatures):
         n_components: int = 1024,
         *,
         measure: str = "geometric",
+        exact: bool = True,
         center: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.measure = measure
+        self.exact = exact
         self.center = center
         self.random_state = random_state
 
@@ -115,7 +118,7 @@ class MaclaurinFeatures(TaylorFeatures):
         self.series_, measure = self._measure(norms, sample.weights)
         rng = np.random.default_rng(seed)
         n_columns = int(self.n_components)
-        exact = self.series_.degrees == 0
+        exact = (self.series_.degrees == 0) & bool(self.exact)
         if exact.all() or exact.sum() >= n_columns:
             exact[:] = False
         n_drawn = n_columns - int(exact.sum())

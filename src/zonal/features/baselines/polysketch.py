@@ -41,8 +41,8 @@ class PolySketchFeatures(SketchedPowers):
         The width D of the output, shared among the degrees in proportion to a_j R^{2j}, R² the
         mean squared norm of the rows, with at least one column each. No degree gets more than
         the dʲ that its tensor power has: with these it is *exact*, without any sketch (degree 0
-        always; degree 1 if d columns fit its share; and so on). If all degrees are exact,
-        columns of zeros follow.
+        always; degree 1 if d columns fit its share; and so on; see `exact`). If all degrees are
+        exact, columns of zeros follow.
     degree : int or "auto", default="auto"
         The largest degree. ``"auto"``: the smallest whose tail is below 1e-4 of the mean k(x, x),
         or the last that earns half a column, if that is lower; where there are more degrees than
@@ -54,6 +54,9 @@ class PolySketchFeatures(SketchedPowers):
         matrix, as a dense matrix: for dense rows. ``"auto"``: OSNAP, which takes time
         proportional to the non-zero entries. Leaves and inner nodes are twice as wide as the
         widest degree; up to that many columns of X need no base sketch, and have none.
+    exact : bool, default=True
+        Whether degrees that fit into their columns are kept without any sketch. False is the
+        original, which sketches all degrees but zero, at the leaves and at every node.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
         What is subtracted from the rows: nothing, their mean or a given point. ``"auto"`` is the
         mean for shift-invariant kernels on dense data, unless the rows lie on a sphere around
@@ -111,6 +114,7 @@ class PolySketchFeatures(SketchedPowers):
         *,
         degree: int | str = "auto",
         base_sketch: str = "auto",
+        exact: bool = True,
         center: Any = "auto",
         random_state: Any = None,
     ) -> None:
@@ -118,13 +122,15 @@ class PolySketchFeatures(SketchedPowers):
         self.n_components = n_components
         self.degree = degree
         self.base_sketch = base_sketch
+        self.exact = exact
         self.center = center
         self.random_state = random_state
 
     def _fit(self, sample: TrainingSample, seed: int) -> int:
         bases = ("auto", "count", "osnap", "srht")
         check_choice("base_sketch", self.base_sketch, bases, type(self).__name__)
-        self._share_columns(sample, lambda degree: self.n_features_in_**degree)
+        most = self.n_features_in_ if self.exact else self.n_components
+        self._share_columns(sample, lambda degree: most**degree)
         base = "osnap" if self.base_sketch == "auto" else self.base_sketch
         self._tree = plan_tree(
             self.n_features_in_,
@@ -132,6 +138,7 @@ class PolySketchFeatures(SketchedPowers):
             self.widths_.tolist(),
             base,
             np.random.default_rng(seed),
+            exact=bool(self.exact),
         )
         return int(self.widths_.sum())
 

@@ -180,7 +180,13 @@ def _slope(node: Node, towards: Array, values: list[Array], slopes: list[Array])
 
 
 def plan_tree(
-    dim: int, degrees: list[int], widths: list[int], base: str, rng: np.random.Generator
+    dim: int,
+    degrees: list[int],
+    widths: list[int],
+    base: str,
+    rng: np.random.Generator,
+    *,
+    exact: bool = True,
 ) -> SketchTree:
     """Draw all sketches.
 
@@ -198,6 +204,8 @@ def plan_tree(
     base : {"count", "osnap", "srht"}
         The base sketch.
     rng : numpy.random.Generator
+    exact : bool, default=True
+        Whether powers that fit into their node are kept as they are; else all are sketched.
     """
     inner_width = int(scipy.fft.next_fast_len(INNER * max(widths), real=True))
     nodes: list[Node] = []
@@ -207,14 +215,15 @@ def plan_tree(
         if length == 0:
             return _One(width)
         if length == 1:
-            return _Leaf(width, None if dim <= width else base_matrix(base, dim, width, rng))
+            fits = exact and dim <= width
+            return _Leaf(width, None if fits else base_matrix(base, dim, width, rng))
         half = 1 << ((length - 1).bit_length() - 1)
         left, right = inner(start, half), inner(start + half, length - half)
         sizes = nodes[left].width, nodes[right].width
-        return pair_sketch(sizes, width, rng, (left, right))
+        return pair_sketch(sizes, width, rng, (left, right), exact=exact)
 
     def inner(start: int, length: int) -> int:
-        size = dim**length
+        size = dim**length if exact else inner_width + 1
         key = (-1 if size <= inner_width else start, length)
         if key not in positions:
             nodes.append(node(*key, min(size, inner_width)))
@@ -230,6 +239,8 @@ def pair_sketch(
     width: int,
     rng: np.random.Generator,
     places: tuple[int, int] = (0, 1),
+    *,
+    exact: bool = True,
 ) -> Node:
     """Draw a sketch of u ⊗ v: exact if it fits, else with a bucket for each product, or by FFT.
 
@@ -242,8 +253,10 @@ def pair_sketch(
     rng : numpy.random.Generator
     places : tuple of int
         Where u and v are in the list of values that the node's `fill` gets.
+    exact : bool, default=True
+        Whether a product that fits is kept as it is.
     """
-    if sizes[0] * sizes[1] <= width:
+    if exact and sizes[0] * sizes[1] <= width:
         each = np.arange(sizes[0] * sizes[1], dtype=np.int32).reshape(sizes)
         return _Direct(width, *places, each, np.ones(sizes, np.float32))
     if sizes[0] * sizes[1] <= DIRECT * width:
@@ -257,7 +270,8 @@ def base_matrix(kind: str, dim: int, width: int, rng: np.random.Generator) -> An
     """Draw a matrix S [d, width] with E[S Sᵀ] = I, sparse or (``"srht"``) dense."""
     if kind == "srht":
         # Random columns of the Hadamard matrix, whose entry (i, j) is the parity of i & j.
-        columns = rng.choice(1 << (dim - 1).bit_length(), width, replace=False)
+        n_columns = 1 << (dim - 1).bit_length()
+        columns = rng.choice(n_columns, width, replace=width > n_columns)
         parity = np.arange(dim)[:, None] & columns
         for shift in (32, 16, 8, 4, 2, 1):
             parity ^= parity >> shift
