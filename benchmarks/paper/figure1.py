@@ -137,8 +137,8 @@ def _body(rows: list[dict[str, Any]], series: list[str]) -> str:
     parts = [
         "Largest error over [-1, 1] of each series, by its degree. The paper prints the picture "
         "only, no numbers; Chebyshev and Gegenbauer with d = 2 are the same series. Those of "
-        "exp(2t) are sums of the coefficients left out, which have closed forms; those of the Neural "
-        "Tangent kernel are measured at 4,001 points."
+        "exp(2t) are sums of the coefficients left out, which have closed forms; those of the "
+        "Neural Tangent kernel are measured at 4,001 points."
     ]
     for kernel in KERNELS:
         columns = [_errors(rows, kernel, name) for name in series]

@@ -404,8 +404,8 @@ def _body(rows: list[dict[str, Any]]) -> str:
         "bandwidth 1. The others run with their defaults. TensorSketch and Adaptive Sketch are "
         "given up where one fit takes more than four minutes of CPU time; a bandwidth on the "
         "sample, and all smaller ones, where it takes more than one. Numbers without a deviation "
-        "are of one seed, for it took more than a minute; – is what has no place: products need time, Auto "
-        "and Default choose their own kernel."
+        "are of one seed, for it took more than a minute; – is what has no place: products need "
+        "time, Auto and Default choose their own kernel."
     ]
     verdicts = []
     for dataset in PUBLISHED:

@@ -365,7 +365,7 @@ def test_clear_errors(kwargs, message):
     ids=["osnap", "srht", "Maclaurin"],
 )
 def test_originals_are_unbiased_and_sketch_what_would_fit(features):
-    """The mean of Z Zᵀ over seeds is the series, within five standard errors; no degree is exact."""
+    """The mean of Z Zᵀ over seeds is the series, within five standard errors; nothing is exact."""
     X = np.random.default_rng(0).standard_normal((4, 3)) / 2
     grams = []
     for seed in range(400):
