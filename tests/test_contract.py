@@ -119,8 +119,9 @@ SIGNATURES = {
     "theory.leverage_scores": "(gzk, X, lam, W)",
     "theory.leverage_bound": "(gzk, radii, lam)",
     "theory.degree_and_order": "(kernel, dim, radius, n, lam, eps, *, growth=None)",
-    "theory.n_directions": "(gzk, X, lam, eps, delta, rank=None, *, random_state=0)",
-    "theory.n_features": "(kernel, dim, radius, n, lam, eps, delta, *, s_lam=None, growth=None)",
+    "theory.n_directions": "(gzk, X, lam, eps, delta, rank=None, *, proved=False, random_state=0)",
+    "theory.n_features": "(kernel, dim, radius, n, lam, eps, delta, *, s_lam=None, growth=None, "
+    "proved=False)",
     "theory.spectral_error": "(K, Z, lam, *, X=None, method='exact', tol=0.01, max_passes=40, "
     "n_probes=8, random_state=None)",
     "theory.projection_cost_error": "(K, Z, rank, *, X=None, method='exact', random_state=None)",

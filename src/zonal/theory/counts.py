@@ -5,6 +5,7 @@ which, and how each was checked.
 """
 
 import math
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -13,16 +14,20 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array
 from .._validation import check_count, check_positive, row_norms
-from ..kernels import Gaussian, GeneralizedZonalKernel, Kernel, as_kernel
+from ..kernels import Gaussian, GeneralizedZonalKernel, Kernel, TruncationWarning, as_kernel
 from ..kernels.points import as_rows
+from ..polynomials import n_harmonics
 from ..solvers.krylov import krylov
 from .growth import Growth, derivative_growth, given_growth
 from .inputs import EXACT_ROWS, check_fraction, check_lam, kernel_matrix
 from .kernel_rows import KernelRows
-from .leverage import leverage_bound
+from .leverage import leverage_bound, leverage_of_energies
 from .statistical import statistical_dimension
 
 __all__ = ["degree_and_order", "n_directions", "n_features"]
+
+# Radial functions at radii that are held for the worst case; beyond, it is simpler and larger.
+MAX_NUMBERS = 1 << 24
 
 
 def n_directions(
@@ -33,6 +38,7 @@ def n_directions(
     delta: float,
     rank: int | None = None,
     *,
+    proved: bool = False,
     random_state: Any = 0,
 ) -> int:
     r"""Return the number of random directions that the main theorem asks for.
@@ -46,8 +52,8 @@ def n_directions(
     With that many, with probability at least 1 - δ over the directions,
     :math:`(1-\varepsilon)(K+\lambda I) \preceq ZZ^\top + \lambda I \preceq
     (1+\varepsilon)(K+\lambda I)`. (The paper writes 8/3 for 2(1 + 2ε/3), which is enough for
-    ε ≤ 1/2. Its equation (1) has 1/(1+ε) on the left, which is a little more: for that, ask for
-    ε/(1+ε).) The features number m times the order s.
+    ε ≤ 1/2.) Its equation (1), which `spectral_error` measures, has 1/(1+ε) on the left, which is
+    a little more: that is ``proved=True``. The features number m times the order s.
 
     Parameters
     ----------
@@ -61,8 +67,11 @@ def n_directions(
         ε and δ, strictly between 0 and 1.
     rank : int, optional
         The m of the projection-cost theorem for this rank r instead: the same formula with
-        :math:`\lambda = \frac1r \sum_{i>r} \lambda_i(K)`. (The paper's proof loses a factor of 16
-        in ε that its statement does not show.)
+        :math:`\lambda = \frac1r \sum_{i>r} \lambda_i(K)`.
+    proved : bool, default=False
+        The m that the proof gives for what the paper's statement says. For equation (1) that is
+        the formula at ε/(1+ε). With `rank` the proof ends with 16ε where the statement has ε: it is
+        the formula for equation (1) at ε/16, some 256 times as many.
     random_state : int, RandomState instance or None, default=0
         The seed of the estimates of s_λ and ‖K‖ that spare the n × n matrix beyond 4,000 rows.
         They enter through a logarithm.
@@ -104,7 +113,11 @@ def n_directions(
             f"The harmonics up to degree {gzk.max_degree} in {gzk.dim} dimensions outnumber all "
             "floating-point numbers: the theorem has nothing to say here. Lower max_degree."
         )
-    return math.ceil(_bernstein(eps) * math.log(16 * dimension / delta) * bound)
+    inner = eps
+    if proved:
+        equation = eps if rank is None else eps / 16
+        inner = equation / (1 + equation)
+    return math.ceil(_bernstein(inner) * math.log(16 * dimension / delta) * bound)
 
 
 def _bernstein(eps: float) -> float:
@@ -234,6 +247,7 @@ def n_features(
     *,
     s_lam: float | None = None,
     growth: tuple[float, float] | None = None,
+    proved: bool = False,
 ) -> int:
     r"""Return the number of features that the theorems on the two kernels ask for.
 
@@ -248,6 +262,20 @@ def n_features(
     proof as long as s is at most about q/2; where :math:`3.7 r^2` decides, s = q and the second,
     about :math:`4.6 s^2`, is what the proof needs.
 
+    This is the paper's statement, and for some settings less than its proof gives: its 1.1 for
+    the harmonics, its last step, and now and then its q and s are too small
+    (``docs/theory/slips.md``, b, e and f). With ``proved=True`` nothing is left to chance: q and s
+    are raised until :math:`|k_{q,s} - k| \le \varepsilon\lambda/(10n)` on the whole ball, U is the
+    largest that `leverage_bound` has for n rows of norms up to r, and
+
+    .. math::
+
+        m = s \left\lceil \frac{2 (1 + 2\varepsilon'/3)}{\varepsilon'^2}\,
+        \log\frac{16 s_\lambda}{\delta}\; U \right\rceil, \qquad
+        \varepsilon' = 1 - \frac{1}{(1+\varepsilon)(1-\varepsilon/10)}
+
+    features satisfy equation (1) with probability 1 - δ.
+
     Parameters
     ----------
     kernel, dim, radius, n, lam, eps, growth
@@ -256,6 +284,8 @@ def n_features(
         The probability δ of failure, strictly between 0 and 1.
     s_lam : float, optional
         The statistical dimension, by default its largest possible value n.
+    proved : bool, default=False
+        What is proved for any data in place of what the paper states.
 
     Returns
     -------
@@ -268,6 +298,10 @@ def n_features(
     >>> kernel = zonal.Gaussian()
     >>> zonal.theory.n_features(kernel, dim=3, radius=1.0, n=1000, lam=1.0, eps=0.5, delta=0.1)
     785122
+    >>> zonal.theory.n_features(
+    ...     kernel, dim=3, radius=1.0, n=1000, lam=1.0, eps=0.5, delta=0.1, proved=True
+    ... )
+    241892
     """
     owner = "n_features"
     kernel = as_kernel(kernel)
@@ -275,11 +309,59 @@ def n_features(
     degree, order = degree_and_order(kernel, dim, radius, n, lam, eps, growth=growth)
     _check_reachable(kernel, radius, n, lam)
     dimension = float(n) if s_lam is None else check_positive("s_lam", s_lam, owner)
+    log = math.log(16 * dimension / delta)
+    if proved:
+        return _proved_features(kernel, dim, radius, n, lam, eps, log, (degree, order))
     inner = 0.8 * eps  # the truncation has a tenth, and the rest is slack
     needed = 1.1 * _bernstein(inner) * order**2
     width = max(5 * degree**2 / (4 * eps**2), needed)
-    factor = width * math.log(16 * dimension / delta)
-    return math.ceil(Fraction(factor) * math.comb(degree + dim - 1, degree))
+    return math.ceil(Fraction(width * log) * math.comb(degree + dim - 1, degree))
+
+
+def _proved_features(
+    kernel: Kernel,
+    dim: int,
+    radius: float,
+    n: int,
+    lam: float,
+    eps: float,
+    log: float,
+    stated: tuple[int, int],
+) -> int:
+    """Return what Bernstein's inequality asks for, for n rows of norms up to the radius."""
+    largest = float(kernel.diag(np.array([[radius]]))[0])
+    with warnings.catch_warnings():
+        # A tail that stays above the tolerance is what the stated q and s are there for.
+        warnings.simplefilter("ignore", TruncationWarning)
+        tol = min(eps * lam / (10 * n * largest), 0.5)
+        enough = kernel.expand(dim, radii=[radius], tol=tol)
+    degree, order = max(stated[0], enough.max_degree), max(stated[1], enough.n_radial)
+    # What is left of equation (1) when the truncation has taken ε/10: the lower side is narrower.
+    inner = 1 - 1 / ((1 + eps) * (1 - eps / 10))
+    bound = _largest_bound(kernel, dim, radius, n, lam, degree, order)
+    return order * math.ceil(Fraction(_bernstein(inner) * log) * bound)
+
+
+def _largest_bound(
+    kernel: Kernel, dim: int, radius: float, n: int, lam: float, degree: int, order: int
+) -> Fraction:
+    """Return the largest bound on leverage scores of n rows with norms up to a radius."""
+    n_powers = degree + 2 * order - 1
+    everything = Fraction(order * n_harmonics(degree, dim))
+    if (degree + 1) * order * n_powers > MAX_NUMBERS:
+        return everything  # all harmonics at full weight: what the minima are at most
+    gzk = kernel.expand(dim, max_degree=degree, n_radial=order)
+    scale = kernel.one_scale() if isinstance(kernel, Gaussian) else radius
+    # A monomial of power p is largest at t² = p for the Gaussian, if that is inside, else at r.
+    powers = np.arange(n_powers) if isinstance(kernel, Gaussian) else np.full(n_powers, np.inf)
+    values = gzk.coefficients(np.minimum(scale * np.sqrt(powers), radius))
+    ell, i = np.arange(degree + 1)[:, None], np.arange(order)
+    energy = np.square(values[ell + 2 * i, ell, i]).sum(axis=1)
+    return (
+        Fraction(leverage_of_energies(n * energy, dim, lam, order))
+        if (np.isfinite(energy).all())
+        else everything
+    )
 
 
 def _check_reachable(kernel: Kernel, radius: float, n: int, lam: float) -> None:

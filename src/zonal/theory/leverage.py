@@ -23,7 +23,7 @@ from .inputs import EXACT_ROWS, check_lam, check_radii, shifted
 from .kernel_rows import KernelRows
 from .ridge import RidgeSolver
 
-__all__ = ["feature_columns", "leverage_bound", "leverage_scores"]
+__all__ = ["feature_columns", "leverage_bound", "leverage_of_energies", "leverage_scores"]
 
 
 def leverage_scores(
@@ -155,12 +155,15 @@ def leverage_bound(gzk: GeneralizedZonalKernel, radii: npt.ArrayLike, lam: float
             f"The radial functions are not finite at radii up to {np.max(radii):.6g}: they lie "
             "beyond the expansion. Scale the rows down or widen the kernel."
         )
-    degrees = np.arange(gzk.max_degree + 1)
-    lively = np.minimum(math.pi**2 * (degrees + 1) ** 2 / (6 * lam) * energy, gzk.n_radial)
+    return leverage_of_energies(energy, gzk.dim, lam, gzk.n_radial)
+
+
+def leverage_of_energies(energy: FloatArray, dim: int, lam: float, n_radial: int) -> float:
+    """Return the lemma's bound from Σ_j ‖h_ℓ(‖x_j‖)‖² of every degree ℓ."""
+    degrees = np.arange(len(energy))
+    lively = np.minimum(math.pi**2 * (degrees + 1) ** 2 / (6 * lam) * energy, n_radial)
     with np.errstate(divide="ignore", over="ignore"):  # log 0 for empty degrees; α may overflow
-        return float(
-            np.exp(log_harmonic_dimensions(gzk.max_degree, gzk.dim) + np.log(lively)).sum()
-        )
+        return float(np.exp(log_harmonic_dimensions(len(energy) - 1, dim) + np.log(lively)).sum())
 
 
 def _check_gzk(gzk: Any, owner: str) -> None:

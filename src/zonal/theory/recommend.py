@@ -64,7 +64,10 @@ class Recommendation:
     statistical_dimension : Estimate
         s_λ: of all rows up to 2,000; else of 2,000 of them, with λ scaled as for the subsample.
     max_degree, n_radial, theorem_features : int or None
-        q, s and the number of features of the theorem; None if none covers the kernel.
+        q, s and the number of features that the paper's theorem states; None if none covers the
+        kernel.
+    proved_features : int or None
+        The number that is proved for any data (`n_features` with ``proved=True``).
     theorem_note : str
         Why no theorem does, or "".
     measurements : list of Measurement
@@ -83,6 +86,7 @@ class Recommendation:
     max_degree: int | None
     n_radial: int | None
     theorem_features: int | None
+    proved_features: int | None
     theorem_note: str
     measurements: list[Measurement]
 
@@ -95,7 +99,12 @@ class Recommendation:
             ("rows", f"{self.n:,} in {self.dim} dimensions, norms up to {self.radius:.3g}"),
             ("asked for", f"λ = {self.lam:g}, ε = {self.eps:g}, δ = {self.delta:g}"),
             ("statistical dimension", f"{float(self.statistical_dimension):.1f}"),
-            ("theorem (enough for any data)", theorem),
+            ("the paper's theorem, as stated", theorem),
+            *(
+                [("proved (enough for any data)", f"{_number(self.proved_features)} features")]
+                if self.proved_features
+                else []
+            ),
         ]
 
     def _table(self) -> list[tuple[str, str]]:
@@ -146,7 +155,8 @@ def recommend(
 ) -> Recommendation:
     r"""Say how many features a kernel needs on given data: by theorem, and measured.
 
-    The theorem's number holds for all data of that radius and is usually enormous. The measured
+    The theorem's numbers, as the paper states it and as it is proved, are for all data of that
+    radius, and usually enormous. The measured
     one is the smallest width, among powers of √2, whose `spectral_error` is at most ε for all of
     a few seeds on a subsample of n' rows, with λ n'/n for λ: K/n and its subsample have about the
     same eigenvalues. Small subsamples err on the small side, as they miss the faintest of them.
@@ -195,13 +205,14 @@ def recommend(
     larger, larger_lam = _subsample(rows, lam, DIMENSION_ROWS)
     dimension = statistical_dimension(resolved, larger_lam, X=larger)
     radius = _radius(resolved, rows)
-    degree = order = count = None
+    degree = order = count = proved = None
     note = ""
     try:
         # Columns of zeros change no kernel, and the theorems begin with three columns.
         given = (resolved, max(dim, 3), radius, n, lam, eps)
         degree, order = degree_and_order(*given)
         count = n_features(*given, delta, s_lam=float(dimension))
+        proved = n_features(*given, delta, s_lam=float(dimension), proved=True)
     except ValueError as error:
         note = f"none: {str(error).split('. ')[0]}"
     seeds = range(random_state, random_state + n_seeds)
@@ -219,6 +230,7 @@ def recommend(
         max_degree=degree,
         n_radial=order,
         theorem_features=count,
+        proved_features=proved,
         theorem_note=note,
         measurements=sorted(measured, key=lambda m: (m.n_components or np.inf, m.name)),
     )

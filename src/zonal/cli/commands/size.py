@@ -25,7 +25,10 @@ def size(
             show_default=False,
         ),
     ] = None,
-    eps: Annotated[float, typer.Option(help="ε: (1 ± ε)(K + λI) must enclose ZZᵀ + λI.")] = 0.5,
+    eps: Annotated[
+        float,
+        typer.Option(help="ε: ZZᵀ + λI must lie between (K + λI)/(1 + ε) and (K + λI)/(1 - ε)."),
+    ] = 0.5,
     delta: Annotated[float, typer.Option(help="δ: the probability that it does not.")] = 0.1,
     kernel: opt.Kernel = "gaussian",
     bandwidth: opt.Bandwidth = "median",
@@ -39,8 +42,8 @@ def size(
 ) -> None:
     """Say how many features a kernel needs on a table: by theorem, and measured.
 
-    The theorem's number is enough for any data of that size and is usually enormous; the measured
-    ones are enough here, on a sample of rows.
+    The paper's theorem states one number; what is proved, enough for any data of that size, is
+    another. Both are usually enormous; the measured ones are enough here, on a sample of rows.
 
     For example:
 
@@ -74,6 +77,7 @@ def size(
                 "max_degree": found.max_degree,
                 "n_radial": found.n_radial,
                 "features": found.theorem_features,
+                "proved": found.proved_features,
                 "note": found.theorem_note,
             },
             "measured": [asdict(item) for item in found.measurements],
