@@ -21,7 +21,9 @@ class DirectionGroup:
     counts : ndarray of shape (n_radial_of_the_group,)
         How many directions each uses.
     balance : ndarray of shape (counts.sum(),)
-        √(m_i · weight) of each column's direction: ones, except for d = 1.
+        √(m_i · weight) of each column's direction: ones, except for d = 1 and leverage scores.
+    balanced : bool
+        Whether all are ones.
     """
 
     def __init__(
@@ -29,12 +31,21 @@ class DirectionGroup:
         directions: FloatArray,
         radial: slice,
         counts: npt.NDArray[np.intp],
+        weights: FloatArray | None = None,
     ) -> None:
         self.directions = directions
         self.radial = radial
         self.counts = counts
-        weights = [count * direction_weights(directions[:count]) for count in counts]
-        self.balance = np.sqrt(np.concatenate(weights))
+        shares = [
+            direction_weights(directions[:count])
+            if weights is None
+            else weights[:count] * (len(weights) / count)
+            for count in counts
+        ]
+        self.balance = np.sqrt(
+            np.concatenate([n * share for n, share in zip(counts, shares, strict=True)])
+        )
+        self.balanced = weights is None and directions.shape[1] > 1
 
     def _check_loaded(self) -> None:
         """Raise ValueError unless every radial index uses directions that there are."""
@@ -49,10 +60,11 @@ def direction_groups(
     counts: npt.NDArray[np.intp],
     scheme: str,
     seed: int,
+    weights: FloatArray | None = None,
 ) -> list[DirectionGroup]:
     """Return one table for all radial indices, or a lattice for each count."""
     if scheme != "fibonacci" or counts[0] == counts[-1]:
-        return [DirectionGroup(directions, slice(0, len(counts)), counts)]
+        return [DirectionGroup(directions, slice(0, len(counts)), counts, weights)]
     split = int(np.argmax(counts < counts[0]))
     smaller = direction_table(scheme, counts[-1], directions.shape[1], seed)
     return [

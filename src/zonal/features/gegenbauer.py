@@ -19,6 +19,7 @@ from .direction_groups import direction_groups
 from .directions import DIRECTIONS, best_directions, direction_table, share
 from .gradients import AnchoredFeatures
 from .harmonic_form import HarmonicForm, mixing_matrix
+from .leverage import draw_by_leverage
 from .reduction import ReducedFeatures
 from .training_sample import TrainingSample
 
@@ -63,10 +64,12 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         kernels without a Taylor series have these only. ``"auto"``: one function with the full
         coefficient if there are at least two rows and they lie on one sphere; else "taylor"
         if both `max_degree` and `n_radial` are given; else "optimal".
-    directions : {"auto", "iid", "orthogonal", "sobol", "fibonacci"}, default="auto"
+    directions : {"auto", "iid", "orthogonal", "sobol", "fibonacci", "leverage"}, default="auto"
         ``"iid"``: independent, as in the paper. ``"orthogonal"``: blocks of d orthonormal ones.
         ``"sobol"``: a scrambled low-discrepancy sequence. ``"fibonacci"``: a lattice, for d = 3.
-        ``"auto"``: the best measured for d. All are unbiased.
+        ``"leverage"``: independent, half of them uniform and half by their ridge leverage scores
+        on 1,000 of the rows at λ = n k(x, x)/1000, weighted so that nothing is biased; it looks
+        at the rows. ``"auto"``: the best measured for d. All are unbiased.
     center : bool, array-like of shape (n_features,) or "auto", default="auto"
         What is subtracted from the rows: nothing, their mean or a given point. ``"auto"`` is the
         mean for shift-invariant kernels on dense data, unless the rows lie on a sphere around
@@ -89,6 +92,8 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     directions_ : ndarray of shape (m, n_features), or (m, reduced_dim)
         The directions of radial index 0; index i uses the first m_i (a lattice of its own for
         ``"fibonacci"``).
+    direction_weights_ : ndarray of shape (m,)
+        What each counts in the mean over directions; with ``"leverage"`` only.
     max_degree_, n_radial_ : int
         q and s.
     center_ : ndarray of shape (n_features,)
@@ -215,19 +220,31 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         self._check_order(self.n_radial_)
         scheme = best_directions(self._dim) if self.directions == "auto" else self.directions
         self._drawn_by = scheme, seed, int(self.n_components)
+        if scheme == "leverage" and self._dim > 1:
+            rows = self._prepared(sample.rows)
+            m = int(share(self.n_components, self.n_radial_)[0])
+            found = draw_by_leverage(self.expansion_, rows, sample.weights, m, seed)
+            self.directions_, self.direction_weights_ = found
         return self._draw()
 
     def _draw(self) -> int:
         """Draw the directions, which the seed alone decides; return the number of columns."""
         scheme, seed, width = self._drawn_by
         counts = share(width, self.n_radial_)
-        self.directions_ = direction_table(scheme, counts[0], self._dim, seed)
-        self._groups = direction_groups(self.directions_, counts, scheme, seed)
+        weights = None
+        if scheme == "leverage" and self._dim > 1:
+            weights = self.direction_weights_
+        else:
+            self.directions_ = direction_table(scheme, counts[0], self._dim, seed)
+        self._groups = direction_groups(self.directions_, counts, scheme, seed, weights)
         return int(counts.sum())
 
     def sent_state(self) -> dict[str, Any]:
         """Return the state without the tables that `_draw` makes of the seed."""
-        drawn = ("directions_", "_groups") if hasattr(self, "_drawn_by") else ()
+        drawn: tuple[str, ...] = ()
+        if hasattr(self, "_drawn_by"):
+            by_seed = self._drawn_by[0] != "leverage"
+            drawn = ("directions_", "_groups") if by_seed else ("_groups",)
         return {name: value for name, value in vars(self).items() if name not in drawn}
 
     def restore_state(self, state: dict[str, Any]) -> None:
@@ -243,7 +260,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         if self.n_radial != "auto":
             self._check_order(check_count("n_radial", self.n_radial, name, extra=', or "auto"'))
         check_choice("radial_basis", self.radial_basis, ("auto", "taylor", "optimal"), name)
-        check_choice("directions", self.directions, ("auto", *DIRECTIONS), name)
+        check_choice("directions", self.directions, ("auto", *DIRECTIONS, "leverage"), name)
 
     def _check_order(self, n_radial: int) -> None:
         if n_radial > self.n_components:
@@ -284,7 +301,8 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     def narrow_form(self) -> HarmonicForm | None:
         """Return the same functions in fewer columns, or None where there are none fewer."""
         width = self.n_radial_ * n_harmonics(self.max_degree_, self._dim)
-        if self._dim < 2 or width >= self.n_columns:
+        unequal = not all(group.balanced for group in self._groups)
+        if self._dim < 2 or width >= self.n_columns or unequal:
             return None
         tables = [(group.directions, group.counts) for group in self._groups]
         return HarmonicForm.of(self, mixing_matrix(self.max_degree_, tables))
@@ -311,7 +329,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
                     gegenbauer_sums(cosines, radial, group.counts, rows.shape[1], target)
                 else:
                     gegenbauer_features(rows * inverse, table, radial, group.counts, target)
-                if rows.shape[1] == 1:
+                if not group.balanced:
                     out[:, first:last] *= group.balance.astype(rows.dtype)
                 first = last
 
@@ -342,7 +360,7 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
                 gegenbauer_sums(cos, lower, group.counts, dim + 2, b)
             # The gradient of the cosine is (w - cos x/‖x‖) / ‖x‖, and 1/‖x‖ is in the ratio.
             a -= b * cos[:, columns[-1]] * per_norm
-            if dim == 1:
+            if not group.balanced:
                 a *= group.balance
                 b *= group.balance
             first = last

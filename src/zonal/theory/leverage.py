@@ -12,10 +12,9 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
 from .._typing import FloatArray
-from .._validation import row_norms
-from ..engines import gegenbauer_sums
+from ..features.leverage import feature_columns
 from ..kernels import GeneralizedZonalKernel
-from ..kernels.points import as_rows, dots
+from ..kernels.points import as_rows
 from ..polynomials import log_harmonic_dimensions
 from ..rows.threads import block_slices
 from ..solvers.krylov import Apply
@@ -103,17 +102,6 @@ def _solver(gzk: GeneralizedZonalKernel, rows: Any, lam: float) -> Apply:
         return RidgeSolver(KernelRows(gzk, rows), lam, seed=0).solve
     factor = cho_factor(shifted(gzk(rows), lam), lower=True)
     return lambda phi: np.asarray(cho_solve(factor, phi))
-
-
-def feature_columns(gzk: GeneralizedZonalKernel, rows: Any, directions: FloatArray) -> FloatArray:
-    """Return the columns of all Φ_w, radial index by radial index: [n, s · m], in float64."""
-    norms = row_norms(rows)
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    cosines = dots(rows, directions) * inverse[:, None]
-    counts = np.full(gzk.n_radial, len(directions))
-    out = np.empty((len(norms), counts.sum()))
-    gegenbauer_sums(cosines, gzk.coefficients(norms), counts, gzk.dim, out)
-    return out
 
 
 def leverage_bound(gzk: GeneralizedZonalKernel, radii: npt.ArrayLike, lam: float) -> float:
