@@ -33,22 +33,26 @@ MAPS = {
 }
 
 
+def docstrings_of(package: str) -> set[str]:
+    """The different docstrings of at least fifty words in a package."""
+    found = set()
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    for path in sorted(Path(spec.origin).parent.rglob("*.py")):
+        if "tests" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(errors="replace"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                text = ast.get_docstring(node)
+                if text and len(text.split()) >= 50:
+                    found.add(text)
+    return found
+
+
 def docstrings() -> list[str]:
     """The different docstrings of at least fifty words in all packages."""
-    found = set()
-    for package in PACKAGES:
-        spec = find_spec(package)
-        assert spec is not None
-        assert spec.origin is not None
-        for path in sorted(Path(spec.origin).parent.rglob("*.py")):
-            if "tests" in path.parts:
-                continue
-            for node in ast.walk(ast.parse(path.read_text(errors="replace"))):
-                if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
-                    text = ast.get_docstring(node)
-                    if text and len(text.split()) >= 50:
-                        found.add(text)
-    return sorted(found)
+    return sorted(set().union(*map(docstrings_of, PACKAGES)))
 
 
 def rows() -> tuple[dict[str, Any], str]:
