@@ -363,6 +363,19 @@ def _verdict(rows: list[dict[str, Any]]) -> str:
     )
 
 
+def _older(rows: list[dict[str, Any]]) -> list[str]:
+    """Which lines are of an older version, with the three seeds that it had."""
+    names = [
+        name
+        for name in METHODS
+        if any(
+            name in row["measured"] and row["version"].get(name) != zonal.__version__
+            for row in rows
+        )
+    ]
+    return [f"Of an older version, with three seeds: {'; '.join(names)}."] if names else []
+
+
 def _body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
     parts = [
         NOTE
@@ -371,6 +384,7 @@ def _body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
         + "\n\nBounds: "
         + "; ".join(f"{name} {formula}" for name, (formula, _) in BOUNDS.items())
         + ".",
+        *_older(rows),
         "## Runtime\n\nThe paper's second column states m nnz(X) for Fourier, Modified Fourier and "
         "Gegenbauer; n m² + m nnz(X) for Nyström; r¹² (n s_λ + nnz(X)) for PolySketch; "
         "r¹⁵ s_λ² n + r⁵ nnz(X) for Adaptive Sketch. Measured, below: CPU microseconds a row of "

@@ -42,8 +42,9 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments again, with the published numbers beside ours.
 
-    This needs a checkout of zonal's repository, whose folder benchmarks holds the experiments and
-    their data. A full run takes up to an hour.
+    The paper's own map and ours have a row each. This needs a checkout of zonal's repository, whose
+    folder benchmarks holds the experiments and their data. A full run takes hours; one that is
+    stopped goes on where it was.
     """
     experiments = _experiments()
     options: dict[str, Any] = {} if out is None else {"out": out}
