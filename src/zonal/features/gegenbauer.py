@@ -51,13 +51,13 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         The width D of the output. Where D is not a multiple of s, the numbers of directions
         m_i of the radial indices differ by one, with weights :math:`m_i^{-1/2}`: still unbiased.
     max_degree : int or "auto", default="auto"
-        The largest degree q. ``"auto"`` is the smallest whose tail is below 1e-6 of k(x, x) if
-        all harmonics up to it number at most D. Else the largest whose harmonics number at most
-        D, if its tail is below 1e-3; else the degree that minimises tail² + variance, since high
-        degrees are heavy-tailed, and so for slow series (ArcCosine, NTK, Matérn), up to degree
-        200. Tails are averaged over the rows.
+        The largest degree q. ``"auto"``: all degrees above rounding (a tail of 1e-15 of k(x, x)), as
+        far as their harmonics number at most D. If these leave out more than 1e-3: the degree
+        that minimises tail² + variance, since high degrees are heavy-tailed, and so for slow
+        series (ArcCosine, NTK, Matérn), up to degree 200. Tails are averaged over the rows.
     n_radial : int or "auto", default="auto"
-        The order s. ``"auto"`` is the smallest whose tail is below 1e-3, at most D.
+        The order s. ``"auto"`` is the smallest whose tail is below 1e-3, at most D; a finer one,
+        down to a tail of 1e-15, as far as the functions up to degree and order number at most D/2.
     radial_basis : {"auto", "taylor", "optimal"}, default="auto"
         The radial functions. ``"taylor"``: the paper's monomials. ``"optimal"``: the eigenfunctions
         of each degree under the distribution of the norms, which are fewer for the same accuracy;
