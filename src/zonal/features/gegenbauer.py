@@ -51,8 +51,8 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
         The width D of the output. Where D is not a multiple of s, the numbers of directions
         m_i of the radial indices differ by one, with weights :math:`m_i^{-1/2}`: still unbiased.
     max_degree : int or "auto", default="auto"
-        The largest degree q. ``"auto"``: all degrees above rounding (a tail of 1e-15 of k(x, x)), as
-        far as their harmonics number at most D. If these leave out more than 1e-3: the degree
+        The largest degree q. ``"auto"``: all degrees above rounding (a tail of 1e-15 of k(x, x)),
+        as far as their harmonics number at most D. If these leave out more than 1e-3: the degree
         that minimises tail² + variance, since high degrees are heavy-tailed, and so for slow
         series (ArcCosine, NTK, Matérn), up to degree 200. Tails are averaged over the rows.
     n_radial : int or "auto", default="auto"
