@@ -60,6 +60,8 @@ OWN = {
     "kernels.expansion.taylor": "TaylorSeries",
     "kernels.gaussian": "Gaussian",
     "kernels.matern": "Laplacian Matern",
+    "kernels.network": "NetworkKernel",
+    "kernels.nngp": "NNGP",
     "kernels.ntk": "NTK",
     "kernels.radial": "PowerRadial StackedRadial TaylorRadial",
     "kernels.rational_quadratic": "RationalQuadratic",
