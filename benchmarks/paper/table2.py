@@ -55,6 +55,7 @@ DEGREES: dict[str, dict[str, Any]] = {
     "TensorSketch": {"degree": DEGREE},
 }
 PAPER = "Gegenbauer (paper)"
+NOT_RUN = "not run"
 # Its order s, for which the paper states no number either, is chosen like a bandwidth.
 ORDERS = (1, 2, 4, 8)
 #: Mean squared error and seconds.
@@ -421,6 +422,18 @@ def _body(rows: list[dict[str, Any]]) -> str:
                 f"{error:.2g} (standard error) above it: {tie}."
             )
     parts.append("At their own bandwidths:\n\n" + "\n".join(verdicts))
+    gaps = [
+        (dataset, method, own)
+        for dataset in PUBLISHED
+        for method in METHODS
+        for own, part in ((False, "bandwidth 1"), (True, "own bandwidth"))
+        if _missing(dataset, method, own) == NOT_RUN and find(rows, dataset, method, part) is None
+    ]
+    if gaps:
+        parts.append(
+            f"{len(gaps)} cells were not run, for lack of time: each takes minutes to an hour of "
+            "CPU time. `zonal reproduce table2` runs them all."
+        )
     older = sorted({row.get("version", "0.1.0") for row in rows} - {zonal.__version__})
     if older:
         names = sorted(
@@ -450,15 +463,16 @@ def _body(rows: list[dict[str, Any]]) -> str:
             second = find(rows, dataset, method, "own bandwidth")
             if first is None and second is None:
                 continue
+            missing = [_missing(dataset, method, own) for own in (False, True)]
             lines.append(
                 (
                     method,
-                    _cell(first, "mse"),
+                    _cell(first, "mse", missing[0]),
                     _known(first, "published mse"),
                     _cut(first),
                     _cell(first, "seconds"),
                     _known(first, "published seconds"),
-                    _cell(second, "mse"),
+                    _cell(second, "mse", missing[1]),
                     _cut(second),
                     _cell(second, "seconds"),
                     _bandwidth(second),
@@ -479,9 +493,16 @@ def _bandwidth(row: dict[str, Any] | None) -> str:
     return " × ".join(f"{value:g}" for value in row["bandwidth"]) or "its choice"
 
 
-def _cell(row: dict[str, Any] | None, key: str) -> str:
+def _missing(dataset: str, method: str, own: bool) -> str:
+    """What stands in a cell without a measurement: whether it has a place at all."""
+    timed = dataset in ("co2", "climate")
+    problem = Problem(dataset, np.empty(0), np.empty(0), has_time=timed)
+    return NOT_RUN if applies(method, problem, own, FULL) else "–"
+
+
+def _cell(row: dict[str, Any] | None, key: str, missing: str = "–") -> str:
     if row is None:
-        return "–"
+        return missing
     if not row[key]:
         return GIVEN_UP
     mean, deviation = mean_and_deviation(row[key])
