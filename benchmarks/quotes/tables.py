@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .reproduction import kmeans_cells, ridge_cells
 from .rounding import rounded
-from .sources import RESULTS, Cell, cell, cells, find
+from .sources import NUMBER, RESULTS, Cell, cell, cells, find
 
 TABLES: dict[str, Callable[[], str]] = {}
 ZONAL = "**zonal**, nothing set"
@@ -26,7 +26,7 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def text_or_empty(way: str, digits: int = 3) -> str:
     """Return the number of a cell, rounded, or nothing where a method was not run."""
     found = find(way)
-    return rounded(found[0].value, digits) if found and found[0].text.strip("– ") else ""
+    return rounded(found[0].value, digits) if found and NUMBER.search(found[0].text) else ""
 
 
 def best(row: list[str], ours: int = 0) -> list[str]:
