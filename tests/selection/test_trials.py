@@ -99,3 +99,21 @@ def test_trials_in_other_columns_are_those_of_the_metric_itself():
     del metric
     assert alive() is not None
     assert trials.mapped(Half()) is not found
+
+
+def test_a_rough_field_with_a_trend_is_chosen_with_two_ranges():
+    """Near the rows as good as one kernel, and in a hole better: the choice takes the split."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0, 10, (1500, 2))
+    long = np.sin(rows[:, 0] * 0.9) * np.cos(rows[:, 1] * 0.7) * 3
+    y = long + 0.6 * np.sin(9 * rows[:, 0]) * np.sin(8 * rows[:, 1])
+    y += 0.05 * rng.standard_normal(1500)
+    hole = np.linalg.norm(rows - 5, axis=1) < 1.2
+    fitted = zonal.KernelRidge(budget=64, random_state=0).fit(rows[~hole], y[~hole])
+    chosen = fitted.selection_.loc[fitted.selection_["chosen"]].iloc[0]
+    assert chosen["features"] == "split"
+    assert chosen["columns"] == fitted.recipe_.local.found.low.n_columns > 0
+    alone = zonal.KernelRidge(None, local=zonal.NeighborKriging(n_features=0))
+    alone.fit(rows[~hole], y[~hole])
+    errors = [np.square(one.predict(rows[hole]) - y[hole]).mean() for one in (fitted, alone)]
+    assert errors[0] < errors[1]

@@ -200,13 +200,19 @@ class _Chooser:
             if columns is not None and self._has_time("a local part in other columns", alone):
                 locals_.append(self._alone(self.trials.mapped(columns), columns, alone.trial.found))
         best_local = alone if noise else self._polished(locals_)
+        split = None if noise else self._split(best_local)
+        if split is not None:
+            locals_ = [split if local is best_local else local for local in locals_]
+            best_local = split
         features = None
         of_scouts = search.of_mean(scouts[0][1]) if scouts else np.inf
         far = self._of_mean(best_local.trial) <= self._hopeless() * of_scouts
         if scouts and not far:
             features = self._searched(scouts, metric)
         contenders = locals_ if features is None else [features, *locals_]
-        if not noise and self._has_time("features beside the local part", best_local):
+        if noise or split is not None:
+            return self._build(self._final(contenders))
+        if self._has_time("features beside the local part", best_local):
             contenders += self._beside(best_local, features)
         return self._build(self._final(contenders))
 
@@ -265,6 +271,21 @@ class _Chooser:
             polished = replace(best, trial=trials.polished(best.trial, self.local.noise))
             locals_[place] = best = self._recorded(polished)
         return best
+
+    def _split(self, local: _Contender) -> _Contender | None:
+        """Return a local part with what is long of its kernel in features; None: it stays.
+
+        Of places, not of tables, whose columns are many. It is taken unless it is worse beyond
+        chance: held-out rows between others do not ask for what it is better at.
+        """
+        if self.scaled or self.local.kernel is not None or not self.local.n_features:
+            return None
+        if not self._has_time("a local part of two ranges", local):
+            return None
+        found = self.trials.mapped(local.metric).split(local.trial, self.local.n_features)
+        if found is None or preferred(found, local.trial):
+            return None
+        return self._recorded(replace(local, trial=found, name="split"))
 
     def _stretched(self, alone: _Contender) -> Stretcher | None:
         """Stretch the columns of a table where the targets are steep, as the local part sees it."""
@@ -379,12 +400,14 @@ class _Chooser:
     def _recorded(self, contender: _Contender) -> _Contender:
         """Note a trial of the last round in the table of what was tried."""
         trial, map_ = contender.trial, contender.features
+        low = None if trial.found is None else trial.found.low
+        n_columns = 0 if map_ is None else len(map_.get_feature_names_out())
         line = record(
             6,
             contender.candidate,
             metric=contender.metric is not None,
             features=contender.name,
-            columns=0 if map_ is None else len(map_.get_feature_names_out()),
+            columns=n_columns if low is None else low.n_columns,
             local="none" if trial.found is None else _words(trial.found),
             error=trial.error,
             seconds=trial.seconds,

@@ -17,8 +17,9 @@ from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
-from ..kriging.joint import Features, fit_joint, no_features
+from ..kriging.joint import Features, fit_joint
 from ..kriging.joint_search import joint_parameters
+from ..kriging.ladder import split_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
@@ -243,6 +244,28 @@ class Trials:
         other = self._trial(self.losses(found), seconds, found)
         return min(replace(trial, seconds=seconds), other, key=_error)
 
+    def split(self, trial: Trial, n_features: int) -> Trial | None:
+        """Try the local part with what is long of its kernel in features; None: that gains nothing.
+
+        Its parameters are those of largest evidence, not of held-out rows: near other rows it is as
+        good as the local part alone, and far from them it is the one that is right.
+        """
+        assert trial.found is not None
+        start = time.perf_counter()
+        locations = self.locations(0)
+        middle = np.average(locations.targets, axis=0, weights=locations.weight)
+        found = split_parameters(
+            replace(locations, targets=locations.targets - middle),
+            trial.found,
+            n_features,
+            n_neighbors=self.n_neighbors,
+            move_kernel=self.move_kernel,
+            move_noise=self.move_noise,
+        )
+        if found.low is None:
+            return None
+        return self._trial(self.losses(found), time.perf_counter() - start, found)
+
     def _best(self, candidates: list[Found]) -> Trial:
         """Try parameters of a local part alone; of many splits the first tells which to try."""
         if len(self.splits) > 1 and len(candidates) > 1:
@@ -315,7 +338,7 @@ class Trials:
     def losses(
         self,
         found: Found,
-        features: Features = no_features,
+        features: Features | None = None,
         n_columns: int = 0,
         n_splits: int | None = None,
     ) -> FloatArray:
@@ -330,8 +353,10 @@ class Trials:
                 found.noise,
                 self.n_neighbors,
                 self.n_far,
+                found.low,
             )
-            judged = judged_rows(len(locations), n_columns)
+            own = n_columns if found.low is None else found.low.n_columns
+            judged = judged_rows(len(locations), own)
             joint = fit_joint(
                 locations,
                 process,
