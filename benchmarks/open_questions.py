@@ -112,7 +112,7 @@ def leverage_errors() -> list[dict[str, Any]]:
                     errors = []
                     for seed in SEEDS:
                         features = zonal.GegenbauerFeatures(
-                            kernel, width, directions=directions, random_state=seed
+                            kernel, width, directions=directions, center=False, random_state=seed
                         )
                         with warnings.catch_warnings():
                             warnings.simplefilter("ignore", zonal.TruncationWarning)
