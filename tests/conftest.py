@@ -26,6 +26,11 @@ def pytest_generate_tests(metafunc):
             mark.kwargs["ids"] = without_addresses(mark.kwargs["ids"])
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with journeys: at the end one process would walk through the last of them alone."""
+    items.sort(key=lambda item: "tests/journeys" not in item.nodeid)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Look for no garbage among half a million objects of modules and tests, which all stay."""

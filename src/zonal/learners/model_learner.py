@@ -192,7 +192,6 @@ class ModelLearner(Learner):
         if self.features is None:
             return replace(shrink, local=local)
         cells = self._cells_
-        Y = cells.targets(sample.y, survey.sample.X.shape[0])
         n_sums = n_folds
         if plan is not None:
             n_sums = plan.n_groups if few_groups(plan, table) else 1
@@ -200,14 +199,14 @@ class ModelLearner(Learner):
             type(self).__name__,
             survey.n_rows,
             asked_width(self.features, self.budget),
-            Y.shape[1],
+            cells.n_targets(sample.y),
             n_sums,
             self._solve_cost(n_sums),
         )
         if is_automatic(self.features):
             question = Question(
                 survey,
-                Y,
+                cells.targets(sample.y, sample.X.shape[0]),
                 local,
                 self.budget,
                 cells.mixed,

@@ -123,6 +123,12 @@ class Cells:
             return (np.asarray(y)[:, None] == self.classes).astype(np.int8)
         return np.empty((n_rows, 0)) if y is None else np.asarray(y).reshape(n_rows, -1)
 
+    def n_targets(self, y: Any) -> int:
+        """Return how many columns `targets` has, without making them."""
+        if self.classes is not None:
+            return len(self.classes)
+        return 0 if y is None else int(np.prod(np.shape(y)[1:], dtype=int))
+
     def dtype(self, X: Any) -> np.dtype[Any]:
         """Return the precision of predictions for rows."""
         return prediction_dtype(X, self.y_dtype)
