@@ -205,49 +205,31 @@ class NeighborKriging(RegressorMixin, ModelLearner):
 
     @blockwise
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
-        r"""Predict intervals that hold new observations with a given probability.
+        """Predict intervals that hold new observations with a given probability.
 
-        .. math:: \hat y(x) + s(x)\, q_{a/2}, \quad \hat y(x) + s(x)\, q_{1 - a/2}, \qquad
-            a = 1 - \text{coverage},
-
-        with s(x) the model's own standard deviation of an observation, noise included, and q the
-        quantiles of (y - ŷ)/s at rows that are left out of the fit (conformal prediction), so that
-        the level holds where the model is wrong too. The rows are left out one by one, or with a
-        splitter as `cv` as it says: with blocks the intervals are for gaps.
+        As `KernelRidge.predict_interval`, calibrated by rows that are left out one by one.
 
         Parameters
         ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows; or a Dask array or frame, or a stream of blocks.
+        X : array-like of shape (n_samples, n_features)
+            Rows, of any kind that `predict` takes.
         coverage : float, default=0.9
             The share of observations that the intervals hold.
 
         Returns
         -------
         lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import zonal
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(-3, 3, (1200, 1))
-        >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(1200)
-        >>> model = zonal.KernelRidge(budget=64, random_state=0).fit(X[:1000], y[:1000])
-        >>> lower, upper = model.predict_interval(X[1000:], coverage=0.9)
-        >>> bool(0.84 < np.mean((lower < y[1000:]) & (y[1000:] < upper)) < 0.96)
-        True
         """
         return self._interval(X, coverage)
 
     @blockwise
     def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
-        """Predict quantiles of new observations, calibrated like `predict_interval`.
+        """Predict quantiles of new observations, as `KernelRidge.predict_quantiles`.
 
         Parameters
         ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows; or a Dask array or frame, or a stream of blocks.
+        X : array-like of shape (n_samples, n_features)
+            Rows, of any kind that `predict` takes.
         q : float or array-like of shape (n_quantiles,)
             Levels between 0 and 1.
 
