@@ -33,11 +33,10 @@ from sklearn.utils.validation import (
 from .._suggestions import check_keywords
 from .._typing import FloatArray
 from .._validation import as_frame, check_values, valid_rows
-from ..features.columns.table.cells import is_frame
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
 from ..rows.copies import merge_copies
-from ..rows.kinds import is_dask, is_many
+from ..rows.kinds import is_dask, is_frame, is_many
 from ..rows.progress import phase
 from ..rows.survey import Sample, Survey
 from ..rows.threads import single_threaded_blas

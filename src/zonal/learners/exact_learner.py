@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, is_sparse, valid_rows
-from ..features.baselines.landmarks import distinct_rows
+from ..features.landmarks import distinct_rows
 from ..kernels import Kernel, as_kernel
 from ..moments.folds import make_splits
 from ..moments.held_out import best_alpha, summary

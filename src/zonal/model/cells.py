@@ -13,11 +13,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._typing import Array, FloatArray
 from .._validation import is_sparse, prediction_dtype
 from ..features.columns import TableEncoder
-from ..features.columns.table.cells import columns_of, is_frame, is_plain
+from ..features.columns.table.cells import columns_of, is_plain
 from ..features.columns.table.gaps import column_means, filled
 from ..features.columns.table.identifiers import identifiers
 from ..rows import Block, Source
 from ..rows.block import take
+from ..rows.kinds import is_frame
 from .encoders import encode_training, fit_encoder, is_mixed
 from .recipe import MIN_ROWS
 from .target_scale import TargetScale, choose_scale
