@@ -43,7 +43,7 @@ class Cells:
     factors : dict of label to float
         What the weights of rows are multiplied by, for each class.
     single : bool
-        Whether there is one target, and predictions have one axis.
+        Whether there is one target, a number, and predictions have one axis.
     y_dtype : str
         The precision of the targets; labels have none, and follow the rows.
     """
@@ -64,7 +64,8 @@ class Cells:
     def with_targets(self, y: Any, classes: Array | None) -> "Cells":
         """Note what the targets are."""
         dtype = "float32" if classes is not None else np.asarray(y).dtype.name
-        return replace(self, classes=classes, single=np.ndim(y) == 1, y_dtype=dtype)
+        single = np.ndim(y) == 1 and classes is None
+        return replace(self, classes=classes, single=single, y_dtype=dtype)
 
     def with_scale(self, block: Block, numbers: Any) -> "Cells":
         """Choose the scale of one target by rows of a table, of which there must be enough."""

@@ -70,9 +70,7 @@ class ExactProblem:
         found: CenterSums = walk(self.cross, operator.add)
         return found
 
-    def on_centers(
-        self, walk: Callable[..., Any], sums: CenterSums, alphas: FloatArray
-    ) -> Found:
+    def on_centers(self, walk: Callable[..., Any], sums: CenterSums, alphas: FloatArray) -> Found:
         """Solve for the coefficients of the centres, with a walk over all rows an iteration."""
 
         def gram(vectors: FloatArray, precise: bool) -> FloatArray:
@@ -128,9 +126,7 @@ class ExactProblem:
         return np.asarray(squares.reshape(n_targets, len(alphas)).mean(axis=0))
 
 
-def draw_centers(
-    n_centers: Any, X: Any, weight: FloatArray | None, seed: int, owner: str
-) -> Any:
+def draw_centers(n_centers: Any, X: Any, weight: FloatArray | None, seed: int, owner: str) -> Any:
     """Draw centres among the distinct rows of a sample, fewer where there are fewer."""
     assert isinstance(n_centers, Integral)
     check_count("centers", n_centers, owner)
