@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from .._typing import FloatArray
 
-__all__ = ["ScoreQuantiles", "check_levels"]
+__all__ = ["MeanQuantiles", "ScoreQuantiles", "check_levels"]
 
 # Rounding of (n + 1) p, which must not change the rank.
 ROUNDING = 1e-9
@@ -85,6 +85,34 @@ class ScoreQuantiles:
         total = self.totals[-1]
         known = ndtri(np.maximum(total / (total + 1), 0.6))
         return np.maximum(outermost, outermost * ndtri(level) / known)
+
+
+@dataclass(frozen=True)
+class MeanQuantiles:
+    """The weighted mean of the quantiles of several models.
+
+    Attributes
+    ----------
+    parts : tuple of ScoreQuantiles
+    weights : tuple of float
+        Of sum one.
+    """
+
+    parts: tuple[ScoreQuantiles, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def scores(self) -> FloatArray:
+        """The scores of the first model."""
+        return self.parts[0].scores
+
+    def at(self, levels: npt.ArrayLike) -> FloatArray:
+        """Return the quantiles at levels: [n_levels, n_targets]."""
+        return np.tensordot(self.weights, [part.at(levels) for part in self.parts], 1)
+
+    def spread(self) -> FloatArray:
+        """Return the mean of the spreads."""
+        return np.tensordot(self.weights, [part.spread() for part in self.parts], 1)
 
 
 def check_levels(levels: npt.ArrayLike) -> FloatArray:

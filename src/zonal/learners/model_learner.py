@@ -15,6 +15,7 @@ from ..calibration.intervals import Calibration
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
+from ..model.blend import BlendStart, start_of
 from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
@@ -30,7 +31,7 @@ from ..moments.folds import Splits
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
-from ..rows.kept import KEPT_BYTES, KeptRows
+from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
@@ -68,6 +69,8 @@ class ModelLearner(Learner):
     alphas: Any = None
     cv: Any = None
     fit_intercept: bool = True
+    #: Whether the choice may end with a weighted mean of several models.
+    _blends = False
     #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
     _local_class: Any
     # Known once rows were seen.
@@ -175,7 +178,7 @@ class ModelLearner(Learner):
         )
         recipe = self._recipe(survey, plan, table, n_folds)
         sample = survey.sample
-        self._start_ = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        self._start_ = start_of(recipe, self._cells_, sample.X, sample.y, n_folds)
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
@@ -247,6 +250,7 @@ class ModelLearner(Learner):
             table,
             "" if survey.whole or local is None else BEYOND_MEMORY,
             self.verbose,
+            blend=survey.whole and self._blends,
         )
 
     def _with_length_scales(self, recipe: Recipe, survey: Survey) -> Recipe:
@@ -273,16 +277,16 @@ class ModelLearner(Learner):
         return self._start_.merged(left, right)
 
     def _n_summed(self, sums: Any) -> int:
-        return len(sums) if isinstance(sums, KeptRows) else sum(m.n_rows for m in sums.moments)
+        return int(sums.n_rows)
 
     def _solve(self, sums: Any) -> Any:
         return self._shrunk_start().solved(sums, self.verbose)
 
-    def _shrunk_start(self) -> Start:
+    def _shrunk_start(self) -> Start | BlendStart:
         """Return the start with coefficients shrunk as the parameters say now."""
         self._check_parameters()  # which may have changed since
         n_folds = count_folds(self.alpha, self.cv, None)
-        start: Start = self._start_.shrunk_as(self._shrinkage(), n_folds)
+        start: Start | BlendStart = self._start_.shrunk_as(self._shrinkage(), n_folds)
         return start
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
@@ -320,10 +324,10 @@ class ModelLearner(Learner):
             As in `fit`, in memory.
         """
         solution = self._solution
-        start = self._start_.knowing(solution).with_alpha(solution.alpha)
+        start = self._start_.keeping(solution)
         return self._snapshot()._refit(Block(X, y, sample_weight), start)
 
-    def _refit(self, block: Block, start: Start) -> Self:
+    def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Forget the rows seen and take others, with a recipe that stays."""
         block = self._checked(block, first=False)
         self._cells_ = self._cells_.refitted(block)
@@ -425,7 +429,7 @@ class ModelLearner(Learner):
         """The sums over the rows seen, for each fold; none where the rows are kept instead."""
         check_is_fitted(self)
         sums = self._sums_
-        return [] if sums is None or isinstance(sums, KeptRows) else sums.moments
+        return [] if sums is None else sums.moments
 
     @moments_.setter
     def moments_(self, moments: Any) -> None:

@@ -125,6 +125,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
     True
     """
 
+    _blends = True
+
     def __init__(
         self,
         features: Any = "auto",

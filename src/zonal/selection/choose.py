@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
@@ -14,6 +15,7 @@ from ..features.columns.table.encoding import SplitTable
 from ..model.recipe import MIN_ROWS, Local, Recipe, Share
 from ..model.split_fits import FIT_NEIGHBORS
 from ..moments.folds import Splits
+from ..rows import sample_rows
 from ..rows.copies import relative_weights
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
@@ -99,9 +101,12 @@ def choose(question: Question) -> Recipe | None:
     counting = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
     if len(counting) < MIN_ROWS or not np.ptp(Y, axis=0).any():
         return None
-    if question.survey.whole and isinstance(sample.X, np.ndarray):
-        # Samples are drawn in this order: how the rows are stored does not matter.
-        counting = counting[content_order(sample.X[counting])]
+    unheld = _unheld(question)
+    alone = local is None or bool(unheld)
+    if alone:  # of a stream there is no more than that
+        counting = counting[sample_rows(len(counting))]
+    # Samples are drawn in this order: how the rows are stored does not matter.
+    counting = counting[content_order(_safe_indexing(sample.X, counting))]
     with config_context(transform_output="default"):
         rows = Rows.of(
             sample.X,
@@ -115,9 +120,8 @@ def choose(question: Question) -> Recipe | None:
         )
         log, deadline = Log(question.verbose), question.deadline
         search = FeatureSearch(
-            rows, question.budget, question.seed, log, question.metric, deadline
+            rows, question.budget, question.seed, log, question.metric, deadline, brief=not alone
         )
-        unheld = _unheld(question)
         if local is None or unheld:
             found = _features(rows, search)
         else:

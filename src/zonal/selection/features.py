@@ -35,8 +35,9 @@ MAX_METRIC_COLUMNS = 1000
 #: Rounds, landmarks and rows of a metric. They bring nearly all that four rounds of 1,024 landmarks
 #: and 10,000 rows bring on protein, diamonds and txhousing, in a fifth of the time.
 METRIC_ROUNDS, METRIC_COLUMNS, METRIC_ROWS = 2, 512, 4_000
-#: How many kernels survive the first and the second round.
-SURVIVORS = (8, 3)
+#: How many kernels survive the first and the second round: of features alone, and where a local
+#: part stands beside them, which leaves little between kernels.
+SURVIVORS, FEWER_SURVIVORS = (8, 3), (4, 2)
 #: Training rows of the pilot for each column of a trial, at least: more columns than that told no
 #: more of kernels on tables of 2,000 to 5,000 rows.
 ROWS_A_COLUMN = 4
@@ -62,6 +63,8 @@ class FeatureSearch:
     metric : bool
         Whether a learned metric is tried.
     deadline : Deadline
+    brief : bool
+        Whether fewer candidates and columns are enough, because a local part is tried too.
     """
 
     def __init__(
@@ -72,11 +75,16 @@ class FeatureSearch:
         log: Log,
         metric: bool = True,
         deadline: Deadline | None = None,
+        brief: bool = False,
     ) -> None:
         self.rows, self.n_components, self.seed, self.log = rows, n_components, seed, log
         self.metric, self.deadline = metric, deadline or Deadline()
         few = max(int(np.count_nonzero(rows.pilot.folds < 2)) // ROWS_A_COLUMN, 16)
         self.width = min(n_components, few)
+        self.survivors, self.brief = SURVIVORS, brief
+        if brief:
+            self.width, self.survivors = max(self.width // 2, 16), FEWER_SURVIVORS
+        self._views: list[tuple[Any, tuple[Pilot, Scales, Any]]] = []
 
     def best(self) -> tuple[Kernelized, Any]:
         """Go through all rounds; return the best candidate, and its metric if it has one."""
@@ -112,7 +120,7 @@ class FeatureSearch:
 
         Among them are sums of functions of single columns.
         """
-        survivors = [candidate for candidate, _ in first[: SURVIVORS[0]]]
+        survivors = [candidate for candidate, _ in first[: self.survivors[0]]]
         # A narrow kernel needs many columns to be of use: they get a second chance.
         narrower = [replace(c, width=c.width / 2) for c in survivors[:2]]
         terms = 2, self.width // 2, self.rows.pilot.rows.shape[0]
@@ -120,7 +128,7 @@ class FeatureSearch:
         plain = [candidate for candidate, _ in found if candidate.map not in COMPOSITE]
         if plain and 1 < len(Columns.of(self.rows.pilot.rows)) <= terms[1]:
             found += self._compared([plain[0].on(name) for name in SUMS], *terms)
-        return sorted(found, key=_loss)[: SURVIVORS[1]]
+        return sorted(found, key=_loss)[: self.survivors[1]]
 
     def finished(self, scouts: Ranked, metric: Any) -> tuple[Kernelized, Any]:
         """Bring the best kernels to full width, in a learned metric if they are better there."""
@@ -166,17 +174,24 @@ class FeatureSearch:
             return features.fit(pilot.rows, sample_weight=pilot.weights)
 
     def _in(self, metric: Any) -> tuple[Pilot, Scales, Any]:
-        """Return the pilot in the columns of a metric, its distances and its sphere."""
+        """Return the pilot in the columns of a metric, its distances and its sphere; once."""
+        for known, view in self._views:
+            if known is metric:
+                return view
         pilot, sphere = self.rows.pilot, self.rows.sphere
         if metric is not None:
             pilot, sphere = pilot.with_rows(metric.transform(pilot.rows)), None
-        return pilot, Scales.of(pilot.rows, pilot.weights, sphere), sphere
+        view = pilot, Scales.of(pilot.rows, pilot.weights, sphere), sphere
+        self._views.append((metric, view))
+        return view
 
     def _in_metric(self, metric: Any, family: str) -> Ranked:
         """Compare length scales, then families, in a learned metric; return the best two."""
         terms = 2, self.width // 2, self.rows.pilot.rows.shape[0]
         start = Kernelized("matern 3/2", WIDTHS[0], LANDMARKS, metric=True)
-        found = self._compared([replace(start, width=w) for w in WIDTHS[:5]], *terms, metric)
+        found = self._compared(
+            [replace(start, width=w) for w in WIDTHS[: 3 if self.brief else 5]], *terms, metric
+        )
         best, names = found[0][0], dict.fromkeys((family, "laplacian"))
         others = [replace(best, family=name) for name in names if name != best.family]
         return sorted(found + self._compared(others, *terms, metric), key=_loss)[:2]
@@ -266,5 +281,3 @@ def _about(width: float) -> tuple[float, ...]:
 
 def _loss(result: tuple[Kernelized, float]) -> float:
     return result[1]
-
-

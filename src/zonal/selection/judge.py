@@ -150,9 +150,7 @@ class Judge:
                 yield joint.predict(self._seen(split)[split.queries], map_)[0]
 
         scored = self._scored(name, predicted())
-        return replace(
-            scored, features=features, found=found, seconds=time.perf_counter() - start
-        )
+        return replace(scored, features=features, found=found, seconds=time.perf_counter() - start)
 
     def of_features(self, features: Any, name: str) -> Candidate:
         """Score ridge regression on fitted features of the columns, at the best alpha."""

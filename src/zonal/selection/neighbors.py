@@ -1,5 +1,6 @@
 """Local parts: their parameters by evidence, in several columns, alone and beside features."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from ..features.columns.stretcher import Stretcher
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations
-from ..kriging.search import Found, Settled, find_candidates, find_parameters, polish
+from ..kriging.search import Found, find_candidates, find_parameters, polish
 from ..kriging.units import STARTS, column_groups, share_of
 from ..model.recipe import Local
 from ..rows.progress import phase
@@ -56,22 +57,30 @@ class NeighborSearch:
             )
         return self.judge.of_neighbors(found, name="none" if found.low is None else "split")
 
-    def alone(self, settled: Settled | None = None) -> Candidate:
+    def alone(self, given_up: Callable[[Candidate], bool]) -> Candidate:
         """Score a local part in plain columns.
 
         The evidence finds the parameters of each kernel; held-out rows choose the kernel.
 
         Parameters
         ----------
-        settled : callable, optional
+        given_up : callable
             Tells of the first parameters whether the search may end with them.
         """
         phase("finding a local part")
         local, locations = self.local, self.judge.locations()
         if local.kernel is not None:
             return self.judge.of_neighbors(find_parameters(locations, local.kernel, local.noise))
-        found = find_candidates(locations, local.noise, deadline=self.deadline, settled=settled)
-        return self._best(self.judge, found)
+        last: list[Candidate] = []
+
+        def settled(found: Found) -> bool:
+            last.append(self.judge.of_neighbors(found))
+            return given_up(last[-1])
+
+        # With several splits a look at one kernel costs more than the climbs of the others.
+        asked = settled if len(self.judge.splits) == 1 else None
+        found = find_candidates(locations, local.noise, deadline=self.deadline, settled=asked)
+        return last[-1] if last and given_up(last[-1]) else self._best(self.judge, found)
 
     def in_columns(self, step: Any, like: Candidate) -> Candidate:
         """Score a local part in other columns, from what was found in plain ones."""

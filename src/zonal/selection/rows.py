@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from .._typing import Array, FloatArray
+from .._validation import is_sparse
 from ..moments.folds import Splits
 from ..rows import sample_rows
 from ..rows.copies import content_hash
@@ -86,17 +87,23 @@ def splits_of(
 def content_order(X: Any) -> npt.NDArray[np.intp]:
     """Return an order of the rows that their content decides, not how they are stored.
 
-    Rounding to float32 keeps it when the same columns are standardised by sums in another order.
+    Columns are standardised and rounded to float32 first, so that neither units nor sums in another
+    order change it. Sparse rows stay as they are.
 
     Examples
     --------
     >>> import numpy as np
     >>> from zonal.selection.rows import content_order
     >>> X = np.random.default_rng(0).random((50, 2))
-    >>> bool((X[content_order(X)] == X[::-1][content_order(X[::-1])]).all())
+    >>> bool((X[content_order(X)] == X[::-1][content_order(1000 * X[::-1])]).all())
     True
     """
-    return np.argsort(content_hash(np.asarray(X, np.float32)), kind="stable")
+    if is_sparse(X):
+        return np.arange(X.shape[0])
+    values = np.asarray(X, np.float64)
+    spread = values.std(axis=0)
+    unit = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.argsort(content_hash(unit.astype(np.float32)), kind="stable")
 
 
 @dataclass(frozen=True)
