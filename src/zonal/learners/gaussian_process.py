@@ -203,3 +203,4 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         return recipe if given else self._with_length_scales(recipe, survey)
 
     _local_class = NeighborKriging
+    _many_targets = True

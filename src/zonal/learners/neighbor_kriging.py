@@ -89,8 +89,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     mean_ : float or ndarray of shape (n_targets,)
         μ.
     log_evidence_ : float
-        Vecchia's log evidence, summed over targets; of more than 20,000 different rows an estimate
-        from so many of its terms.
+        Vecchia's log evidence, summed over targets. Beyond 20,000 different rows it is estimated
+        from 20,000 of its terms.
     n_neighbors_ : int
         m, at most the number of different rows.
     n_features_in_ : int
@@ -219,6 +219,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     local = "auto"
     encoder = None
     metric = False
+    _many_targets = True
 
     def _check_parameters(self) -> None:
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")

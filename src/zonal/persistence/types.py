@@ -1,4 +1,4 @@
-"""The types that a model file may hold: a closed list, whatever happens to be imported.
+"""The types that a model file may hold: a closed list, which imports do not extend.
 
 A class whose objects are part of a model stands here; nothing else of zonal is ever made from a
 file. Modules are named, not imported: `zonal.load` imports those that a file needs, after it has
