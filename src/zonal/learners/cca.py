@@ -153,7 +153,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
                 "view."
             )
 
-    def _sums(self, block: Block) -> list[Moments]:
+    def _sums(self, block: Block) -> Moments:
         if block.y.shape[1] != self._y_columns_:
             raise ValueError(
                 f"This chunk of Y has {block.y.shape[1]} columns, but the first had "
@@ -164,19 +164,16 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         title = self._title("rows")
         for rows in progress(slices, bool(title), title):
             sums.update(self._joined(take(block.X, rows), take(block.y, rows)))
-        return [sums]
+        return sums
 
-    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
-        return [a + b for a, b in zip(left, right, strict=True)]
-
-    def _n_summed(self, sums: list[Moments]) -> int:
-        return sum(moments.n_rows for moments in sums)
+    def _n_summed(self, sums: Moments) -> int:
+        return sums.n_rows
 
     @property
     def moments_(self) -> list[Moments]:
         """The sums over the rows seen; none in a copy `without_sums`."""
         check_is_fitted(self)
-        return self._sums_ or []
+        return [] if self._sums_ is None else [self._sums_]
 
     @property
     def _block_rows(self) -> int:
@@ -245,15 +242,15 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             return self.features[0], self.features[1]
         return self.features, self.features
 
-    def _solve(self, sums: list[Moments]) -> _Directions:
-        width, moments = self._widths_[0], sums[0]
-        C = moments.products() / moments.weight
-        raw = np.diag(moments.products(np.zeros_like(moments.shift))) / moments.weight
+    def _solve(self, sums: Moments) -> _Directions:
+        width = self._widths_[0]
+        C = sums.products() / sums.weight
+        raw = np.diag(sums.products(np.zeros_like(sums.shift))) / sums.weight
         factors = []
         for view in (slice(0, width), slice(width, None)):
             block = C[view, view]
             # At least the rounding of the sums, or a constant view would correlate by noise.
-            rounding = len(block) * moments.precision * raw[view].sum()
+            rounding = len(block) * sums.precision * raw[view].sum()
             ridge = max(self.alpha * np.trace(block) / len(block), rounding) or 1.0
             factors.append(cholesky(block + ridge * np.eye(len(block)), lower=True))
         middle = solve_triangular(factors[0], C[:width, width:], lower=True)
@@ -264,7 +261,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         b = solve_triangular(factors[1].T, right[:k].T)
         largest = np.take_along_axis(a, np.abs(a).argmax(axis=0)[None], axis=0)
         signs = np.where(largest < 0, -1, 1)
-        return _Directions(np.minimum(correlations[:k], 1.0), a * signs, b * signs, moments.mean())
+        return _Directions(np.minimum(correlations[:k], 1.0), a * signs, b * signs, sums.mean())
 
     @property
     def correlations_(self) -> FloatArray:

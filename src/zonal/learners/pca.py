@@ -127,7 +127,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def moments_(self) -> list[Moments]:
         """The sums over the rows seen; none in a copy `without_sums`."""
         check_is_fitted(self)
-        return self._sums_ or []
+        return [] if self._sums_ is None else [self._sums_]
 
     @property
     def _space(self) -> FeatureSpace:
@@ -137,15 +137,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def _block_rows(self) -> int:
         return self._space.block_rows
 
-    def _sums(self, block: Block) -> list[Moments]:
+    def _sums(self, block: Block) -> Moments:
         rows = Block(block.X, np.empty((len(block), 0)), None, block.start)
-        return self._summation_.folds(rows, self._title("rows"))
+        return self._summation_.folds(rows, self._title("rows"))[0]
 
-    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
-        return [a + b for a, b in zip(left, right, strict=True)]
-
-    def _n_summed(self, sums: list[Moments]) -> int:
-        return sum(moments.n_rows for moments in sums)
+    def _n_summed(self, sums: Moments) -> int:
+        return sums.n_rows
 
     @blockwise
     def transform(self, X: Any) -> Array:
@@ -171,15 +168,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             coordinates.dtype
         )
 
-    def _solve(self, sums: list[Moments]) -> _Components:
-        moments = sums[0]
-        scatter = moments.products()
+    def _solve(self, sums: Moments) -> _Components:
+        scatter = sums.products()
         top = (len(scatter) - self.n_components, len(scatter) - 1)
         values, vectors = eigh(scatter, subset_by_index=top)
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         vectors = vectors * np.where(largest < 0, -1, 1)
-        return _Components(vectors.T, values, moments.mean(), float(np.trace(scatter)))
+        return _Components(vectors.T, values, sums.mean(), float(np.trace(scatter)))
 
     @property
     def _found(self) -> _Components:
