@@ -41,7 +41,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     calibration_ : ClassCalibration
-        What makes probabilities and sets hold; found when first asked for.
+        What makes probabilities and sets hold. `fit` finds it for up to 50 classes, else the first
+        use does.
+    coef_, intercept_ : ndarrays of shape (n_classes, D) and (n_classes,)
+        β and β₀ of the indicator of each class.
     features_, local_, alpha_, cv_results_, moments_
         As in `KernelRidge`.
 

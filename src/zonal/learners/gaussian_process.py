@@ -52,6 +52,8 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         σ².
     amplitude_ : float or ndarray of shape (n_targets,)
         a; with a local part, the variance of its process.
+    alpha_ : float
+        σ²/a, the ridge on the coefficients.
     log_evidence_ : float
         log p(y), at the best μ and summed over targets.
     coef_ : ndarray of shape (D,) or (n_targets, D)
@@ -59,7 +61,7 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     intercept_ : float or ndarray of shape (n_targets,)
         The prediction where all features are zero.
     calibration_ : Calibration
-        What intervals are calibrated by; found when first asked for.
+        What intervals are calibrated by. The first use finds it, and the model keeps it.
     features_, moments_, encoder_
         As in `KernelRidge`.
 

@@ -105,7 +105,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
     local_ : NeighborKriging or None
         The fitted local part, of what the features leave.
     calibration_ : Calibration
-        What intervals are calibrated by; found when first asked for.
+        What intervals are calibrated by. The first use finds it, and the model keeps it.
     encoder_ : transformer
         The fitted encoder, of a table that needed one or where one is given; the features see its
         columns.
