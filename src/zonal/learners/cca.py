@@ -1,9 +1,8 @@
 """Kernel canonical correlation analysis from joint moments of two views."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
@@ -12,6 +11,7 @@ from .._validation import check_count, check_positive
 from ..features.space import FeatureSpace
 from ..model.features import fit_features, take_sparse
 from ..moments import Moments
+from ..moments.components import CanonicalPairs, canonical_pairs
 from ..rows import Block, blockwise
 from ..rows.block import take
 from ..rows.progress import progress
@@ -20,15 +20,6 @@ from .base import Learner
 from .targets import require
 
 __all__ = ["KernelCCA"]
-
-
-class _Directions(NamedTuple):
-    """Canonical correlations, the directions of both views, and the mean features."""
-
-    correlations: FloatArray
-    first: FloatArray
-    second: FloatArray
-    mean: FloatArray
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
@@ -242,26 +233,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             return self.features[0], self.features[1]
         return self.features, self.features
 
-    def _solve(self, sums: Moments) -> _Directions:
-        width = self._widths_[0]
-        C = sums.products() / sums.weight
-        raw = np.diag(sums.products(np.zeros_like(sums.shift))) / sums.weight
-        factors = []
-        for view in (slice(0, width), slice(width, None)):
-            block = C[view, view]
-            # At least the rounding of the sums, or a constant view would correlate by noise.
-            rounding = len(block) * sums.precision * raw[view].sum()
-            ridge = max(self.alpha * np.trace(block) / len(block), rounding) or 1.0
-            factors.append(cholesky(block + ridge * np.eye(len(block)), lower=True))
-        middle = solve_triangular(factors[0], C[:width, width:], lower=True)
-        middle = solve_triangular(factors[1], middle.T, lower=True).T
-        left, correlations, right = svd(middle, full_matrices=False)
-        k = self.n_components
-        a = solve_triangular(factors[0].T, left[:, :k])
-        b = solve_triangular(factors[1].T, right[:k].T)
-        largest = np.take_along_axis(a, np.abs(a).argmax(axis=0)[None], axis=0)
-        signs = np.where(largest < 0, -1, 1)
-        return _Directions(np.minimum(correlations[:k], 1.0), a * signs, b * signs, sums.mean())
+    def _solve(self, sums: Moments) -> CanonicalPairs:
+        return canonical_pairs(sums, self._widths_[0], self.alpha, self.n_components)
 
     @property
     def correlations_(self) -> FloatArray:

@@ -1,9 +1,8 @@
 """Kernel principal components from the second moments of explicit features."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -13,6 +12,7 @@ from ..features.space import FeatureSpace
 from ..model.features import asked_width, fit_features, take_sparse
 from ..model.summation import Summation, announce_sums
 from ..moments import Moments
+from ..moments.components import Components, principal_components
 from ..rows import Block, blockwise
 from ..rows.survey import Survey
 from .base import Learner
@@ -21,24 +21,6 @@ __all__ = ["KernelPCA"]
 
 # How long a few eigenvectors take, in whole eigendecompositions.
 EIGENVECTORS = 0.25
-
-
-class _Components(NamedTuple):
-    """Principal components in feature space.
-
-    Attributes
-    ----------
-    directions : ndarray of shape (n_components, D)
-    eigenvalues : ndarray of shape (n_components,)
-    mean : ndarray of shape (D,)
-    total : float
-        The sum of all eigenvalues.
-    """
-
-    directions: FloatArray
-    eigenvalues: FloatArray
-    mean: FloatArray
-    total: float
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
@@ -168,18 +150,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             coordinates.dtype
         )
 
-    def _solve(self, sums: Moments) -> _Components:
-        scatter = sums.products()
-        top = (len(scatter) - self.n_components, len(scatter) - 1)
-        values, vectors = eigh(scatter, subset_by_index=top)
-        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-        largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
-        vectors = vectors * np.where(largest < 0, -1, 1)
-        return _Components(vectors.T, values, sums.mean(), float(np.trace(scatter)))
+    def _solve(self, sums: Moments) -> Components:
+        return principal_components(sums, self.n_components)
 
     @property
-    def _found(self) -> _Components:
-        found: _Components = self._solution
+    def _found(self) -> Components:
+        found: Components = self._solution
         return found
 
     @property
