@@ -16,7 +16,7 @@ from .neighbor_kriging import NeighborKriging
 
 __all__ = ["KernelRidgeClassifier"]
 
-# With more classes calibration takes memory, and waits until probabilities are asked for.
+# With more classes a calibration takes much memory, and waits for the first probabilities.
 FEW_CLASSES = 50
 
 
@@ -34,7 +34,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         Brier score).
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
-        of n rows, as scikit-learn has it; of a stream, by its sample.
+        of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
 
     Attributes
     ----------

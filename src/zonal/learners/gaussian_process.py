@@ -38,8 +38,8 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         standardised columns where that pays (`zonal.model.length_scales`).
     noise : float or "evidence", default="evidence"
         ``"evidence"``: as above. A number: the variance σ² of the noise of a row of mean weight;
-        then all of the prior is given, with zero mean and a = 1. Standardise y for it: a warning
-        tells where the model explains less than a constant.
+        then all of the prior is given, with zero mean and a = 1. Standardise y in that case; a
+        warning says so if the model explains less than a constant.
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
         those of largest evidence. ``"auto"`` is none where `noise` is a number.
@@ -70,10 +70,10 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     The standard deviation is that of the latent function, as in scikit-learn:
     :math:`z^\top \Sigma z + a \max(0, k(x,x) - \|z\|^2)` with Σ the posterior covariance of w, in
     z about the mean of the rows where there is a constant. The second term is the prior variance
-    that the features leave out, so that it grows back to the prior's away from the data. Where the
-    noise is by evidence, it has what is left out at the rows in it, and only what exceeds the most
-    there is added. The term needs features of this library, which know their kernel; with other
-    transformers it is zero.
+    that the features leave out, so that the variance grows back to the prior's away from the data.
+    A noise that is found by evidence already contains what is left out at the rows: only what
+    exceeds the largest value there is added. The term needs features of this library, which know
+    their kernel; with other transformers it is zero.
 
     Examples
     --------

@@ -119,11 +119,11 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster rows [n_samples, n_features]; y is ignored.
 
-        Of Dask collections and streams of blocks, whose features are never held, the start is
-        k-means||; Lloyd's rounds follow on the cluster or block by block.
+        The features of Dask collections and streams of blocks are never held: k-means|| finds the
+        start, and Lloyd's rounds follow on the cluster or block by block.
         """
         self._fit(X)
-        if self.labels_ is None:  # those of rows in blocks are found when they are looked at
+        if self.labels_ is None:
             self.labels_ = self.predict(X)
         return self
 
@@ -193,7 +193,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         return FeatureSpace(self.features_, self.n_columns_)
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Survey) -> None:
-        """Find the centres: at once where all features can be held, else round by round."""
+        """Find the centres: at once if all features fit into memory, else round by round."""
         survey = learnt
         rows = survey.sample.X
         if self._can_hold(survey):

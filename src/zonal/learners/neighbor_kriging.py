@@ -42,9 +42,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     m at least the number of rows everything is exact. Cost: m³/3 operations for a row, in fit and
     in prediction; the model keeps its rows.
 
-    In a hole the nearest rows lie on one side, and say little of what a long kernel correlates. So
-    D features z carry the low degrees of what is long of the kernel (exact harmonics on a sphere,
-    functions of landmarks elsewhere), and the rows near by what these leave,
+    In a hole the nearest rows lie to one side, and tell little about what a long kernel correlates.
+    So D features z carry the low degrees of the long part of the kernel (exact harmonics on a
+    sphere, functions of landmarks elsewhere), and the nearest rows carry what these leave,
 
     .. math:: k(x, x') = z(x)^\top z(x') + [k(x, x') - z(x)^\top z(x')] .
 
