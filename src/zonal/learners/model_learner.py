@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -47,9 +47,9 @@ FACTORS = (1.0, 0.5, 0.25, 0.125)
 class ModelLearner(Learner):
     """Base of `KernelRidge`, `KernelRidgeClassifier`, `GaussianProcess` and `NeighborKriging`.
 
-    A fit learns three values: `Cells`, how cells become numbers; `Start`, the recipe with its
-    fitted features; and what was found, ``_solution``. A subclass has parameters and a docstring;
-    it may override these hooks:
+    A fit learns three values: `Cells` (how cells become numbers), `Start` (the recipe with its
+    fitted features) and ``_solution`` (`FromSums` or `FromRows`). A subclass has parameters and a
+    docstring. It may override these hooks:
 
     - ``_shrinkage()``: how coefficients are shrunk, as a recipe without features;
     - ``_local_part()``: what is given of the local part;
@@ -71,6 +71,8 @@ class ModelLearner(Learner):
     fit_intercept: bool = True
     #: Whether the choice may end with a weighted mean of several models.
     _blends = False
+    #: Whether y may have several columns.
+    _many_targets = False
     #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
     _local_class: Any
     # Known once rows were seen.
@@ -78,17 +80,17 @@ class ModelLearner(Learner):
     _start_: Any = None
 
     def _shrinkage(self) -> Recipe:
-        """Return a recipe that tells no more than how coefficients are shrunk."""
+        """Return a recipe that says how coefficients are shrunk, and nothing else."""
         alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
         return Recipe(
             alpha=alpha, alphas=check_alphas(self.alphas), fit_intercept=self.fit_intercept
         )
 
     def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
-        """Return a recipe with better parameters, where there are some."""
+        """Return the recipe, with better parameters where the learner knows a way to find them."""
         return recipe
 
-    # What is checked and opened.
+    # Checks, and the source of the rows.
 
     def _check_parameters(self) -> None:
         given = hasattr(self.local, "n_neighbors")
@@ -114,7 +116,7 @@ class ModelLearner(Learner):
         return check(y, type(self).__name__)
 
     def _local_part(self) -> Local | None:
-        """Return what is given of the local part; None where there is to be none."""
+        """Return the local part that the parameters ask for; None: the model has none."""
         if self.local is None:
             return None
         required = not isinstance(self.local, str) or self.features is None
@@ -149,15 +151,15 @@ class ModelLearner(Learner):
             return source
         if self._local_part() is None and not self._splits_rows(groups):
             return source
-        # A local part wants all rows, and so do splitters.
+        # A local part and a splitter need all rows in memory.
         held = source.hold(KEPT_BYTES)
         return source if held is None else self._held(held, groups=groups)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
-        # Labels agree by chance, and whoever splits the rows decides where copies go.
+        # Two rows may have the same label by chance; and a splitter decides where copies go.
         return not (is_classifier(self) or self._splits_rows(groups))
 
-    # What is learnt before rows are summed.
+    # Learnt before rows are summed.
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         task = "classification" if is_classifier(self) else "regression"
@@ -187,7 +189,7 @@ class ModelLearner(Learner):
     def _recipe(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int
     ) -> Recipe:
-        """Return what is fitted: as it is given, or chosen."""
+        """Return what to fit: the parameters say it, or the choice finds it."""
         shrink, local, sample = self._shrinkage(), self._local_part(), survey.sample
         if local is not None and is_sparse(sample.X):
             if local.required:
@@ -219,7 +221,7 @@ class ModelLearner(Learner):
     def _announce(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int
     ) -> None:
-        """Say what sums and systems will take, where that is much."""
+        """Warn of sums and systems that will take much time or memory."""
         n_sums = n_folds
         if plan is not None:
             n_sums = plan.n_groups if few_groups(plan, table) else 1
@@ -235,7 +237,7 @@ class ModelLearner(Learner):
     def _question(
         self, survey: Survey, local: Local | None, plan: Splits | None, table: SplitTable | None
     ) -> Question:
-        """Return what the choice is asked."""
+        """Return everything that the choice needs to know."""
         cells, sample = self._cells_, survey.sample
         return Question(
             survey,
@@ -259,12 +261,12 @@ class ModelLearner(Learner):
         if recipe.local is not None or not is_automatic(self.features) or is_sparse(X):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
-        # Where nothing was chosen the median distance may be far too long.
+        # If nothing was chosen, the length scale is the median distance, often far too long.
         factors = (1.0,) if recipe.records else FACTORS
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 
-    # What is summed, and what follows.
+    # Sums, and the solution.
 
     @property
     def _block_rows(self) -> int:
@@ -337,7 +339,7 @@ class ModelLearner(Learner):
         self._solution_ = self._start_.solved(self._sums_)
         return self
 
-    # What is fitted, under the names that users know.
+    # Fitted attributes.
 
     @property
     def _model(self) -> Fitted:
@@ -352,7 +354,7 @@ class ModelLearner(Learner):
         return values[:, 0] if np.ndim(values) > 1 else float(values[0])
 
     def _known(self, value: Any) -> Any:
-        """Return a value that `fit` learns early, or say that there has been no fit."""
+        """Return a value that `fit` learns early on; raise NotFittedError if it is None."""
         if value is None:
             check_is_fitted(self)
         return value
@@ -418,8 +420,8 @@ class ModelLearner(Learner):
     def calibration_(self) -> Calibration:
         """What intervals are calibrated by: scores of rows that are left out of the fit.
 
-        A slot of the fitted model, filled when it is first asked for: it takes a share of the time
-        of a fit, which predictions without intervals need not pay.
+        The first call of `predict_interval`, `predict_quantiles` or this attribute finds it, and
+        the fitted model keeps it: predictions without intervals do not have to wait for it.
         """
         calibration: Calibration = self._solution.calibration()
         return calibration
@@ -437,7 +439,7 @@ class ModelLearner(Learner):
 
     @property
     def local_(self) -> Any:
-        """The fitted local part, of what the features leave, or None."""
+        """The local part, fitted to what the features leave; or None."""
         part = self._solution.part
         return None if part is None else self._local_class.of(part, self._cells_.single)
 
@@ -475,5 +477,5 @@ class ModelLearner(Learner):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = take_sparse(self.features)
-        tags.target_tags.multi_output = isinstance(self, RegressorMixin)
+        tags.target_tags.multi_output = self._many_targets
         return tags

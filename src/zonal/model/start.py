@@ -33,7 +33,7 @@ __all__ = ["Start"]
 
 @dataclass(frozen=True)
 class Start:
-    """What is frozen before rows are summed; it is sent to whoever holds them.
+    """What must be fixed before rows are summed; workers that hold rows receive a copy.
 
     Attributes
     ----------

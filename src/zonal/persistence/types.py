@@ -1,4 +1,4 @@
-"""The types that a model file may hold: a closed list, whatever happens to be imported.
+"""The types that a model file may hold: a closed list, which imports do not extend.
 
 A class whose objects are part of a model stands here; nothing else of zonal is ever made from a
 file. Modules are named, not imported: `zonal.load` imports those that a file needs, after it has
@@ -72,13 +72,13 @@ OWN = {
     "kriging.marginal": "Marginal",
     "kriging.process": "LocalProcess",
     "kriging.search": "Found",
-    "learners.cca": "KernelCCA _Directions",
+    "learners.cca": "KernelCCA",
     "learners.classifier": "KernelRidgeClassifier",
     "learners.exact_ridge": "ExactKernelRidge",
     "learners.gaussian_process": "GaussianProcess",
     "learners.kmeans": "KernelKMeans",
     "learners.neighbor_kriging": "NeighborKriging",
-    "learners.pca": "KernelPCA _Components",
+    "learners.pca": "KernelPCA",
     "learners.ridge": "KernelRidge",
     "model.blend": "Blend BlendStart BlendSums",
     "model.cells": "Cells",
@@ -92,6 +92,7 @@ OWN = {
     "model.start": "Start",
     "model.summation": "Summation",
     "model.target_scale": "TargetScale",
+    "moments.components": "CanonicalPairs Components",
     "moments.moments": "Moments",
     "moments.ridge": "Solution",
     "persistence.checkpoint": "Progress",
