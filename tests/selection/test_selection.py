@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 import zonal
+from zonal.features.columns.structure import find_sphere, prepare
 from zonal.moments.held_out import HeldOut, least_error
 from zonal.moments.ridge import default_alphas
 from zonal.polynomials import uniform_sphere
 from zonal.selection.candidates import Kernelized, Scales
 from zonal.selection.pilot import Pilot
-from zonal.selection.structure import find_sphere, prepare
 from zonal.selection.table import Records
 
 

