@@ -43,10 +43,10 @@ from .weights import LEAST_WEIGHT, beyond_chance, simplex_weights, spread_of_mea
 
 __all__ = ["Ladder", "Weighed", "is_places", "weigh"]
 
-#: Shares of the loss of narrow features: with less, neighbours go on alone; with more, and with more
+#: Shares of the loss of narrow features: with less, neighbours go on alone; with more, and more
 #: noise than this relative to the field, they go no further. Wage and happiness have 1.06 to 1.17
-#: of the loss and a noise of 0.36 to 1.9; bikeshare, txhousing and protein 0.2 to 0.7 and less than
-#: 0.1.
+#: of the loss and a noise of 0.36 to 1.9; bikeshare, txhousing and protein 0.2 to 0.7 and less
+#: than 0.1.
 AHEAD, BEHIND, NOISY = 0.55, 0.9, 0.3
 #: Candidates that are weighed. A fifth was never given more than 5 % on the eight tables.
 SURVIVORS = 4
