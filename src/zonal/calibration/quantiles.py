@@ -62,6 +62,14 @@ class ScoreQuantiles:
         shares = np.diff(self.totals, axis=0, prepend=0.0)
         return np.asarray(np.sqrt(np.average(self.scores**2, axis=0, weights=shares)))
 
+    def size(self) -> FloatArray:
+        """Return the width of the interval that holds nine of ten scores, over that of a normal.
+
+        Unlike the root mean square, a few large scores do not change it.
+        """
+        lower, upper = self.at([0.05, 0.95])
+        return np.asarray((upper - lower) / (2 * ndtri(0.95)))
+
     def _at(self, level: float) -> FloatArray:
         if level == 0.5:
             return (self._upper(level) + self._lower(level)) / 2
@@ -89,7 +97,7 @@ class ScoreQuantiles:
 
 @dataclass(frozen=True)
 class MeanQuantiles:
-    """The weighted mean of the quantiles of several models.
+    """The weighted mean of the quantiles of several models, whose scores are made of unit size.
 
     Attributes
     ----------
@@ -108,11 +116,13 @@ class MeanQuantiles:
 
     def at(self, levels: npt.ArrayLike) -> FloatArray:
         """Return the quantiles at levels: [n_levels, n_targets]."""
-        return np.tensordot(self.weights, [part.at(levels) for part in self.parts], 1)
+        unit = [part.at(levels) / part.size() for part in self.parts]
+        return np.tensordot(self.weights, unit, 1)
 
     def spread(self) -> FloatArray:
-        """Return the mean of the spreads."""
-        return np.tensordot(self.weights, [part.spread() for part in self.parts], 1)
+        """Return the mean of the root mean squares of such scores."""
+        unit = [part.spread() / part.size() for part in self.parts]
+        return np.tensordot(self.weights, unit, 1)
 
 
 def check_levels(levels: npt.ArrayLike) -> FloatArray:

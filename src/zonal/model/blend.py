@@ -133,7 +133,8 @@ class Blend:
     .. math:: \hat y(x) = \sum_c w_c \hat y_c(x), \qquad
         Q_p(x) = \hat y(x) + \kappa \sum_c w_c s_c(x) \sum_c w_c q_{c,p}.
 
-    The quantiles of observations are the mean of those of the parts, closer to the prediction by
+    Standard deviations s are calibrated, and q are quantiles of scores of unit size. So the
+    quantiles of observations are about the mean of those of the parts, closer to the prediction by
     the factor κ: errors of the parts that are not the same cancel.
 
     Attributes
@@ -199,7 +200,9 @@ class Blend:
     def observed(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of observations: [n, n_targets]."""
         found = [part.observed(rows) for part in self.parts]
-        mean, std = (self._weighted([pair[i] for pair in found]) for i in (0, 1))
+        sizes = [part.calibration().quantiles.size() for part in self.parts]
+        mean = self._weighted([m for m, _ in found])
+        std = self._weighted([s * size for (_, s), size in zip(found, sizes, strict=True)])
         return mean, np.asarray(self.spread * std)
 
     @found_once
