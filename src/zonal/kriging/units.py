@@ -117,8 +117,8 @@ def column_variance(numbers: FloatArray) -> FloatArray:
     --------
     >>> import numpy as np
     >>> from zonal.kriging.units import column_variance
-    >>> rows = np.full((4298, 1), -3.13038034e-04)
-    >>> bool(rows.var() > 0), column_variance(rows).tolist()
+    >>> rows = np.full((3001, 1), 0.1)
+    >>> bool(rows.var(axis=0) > 0), column_variance(rows).tolist()
     (True, [0.0])
     """
     return np.where(np.ptp(numbers, axis=0) > 0, numbers.var(axis=0), 0.0)
