@@ -33,15 +33,14 @@ from sklearn.utils.validation import (
 from .._suggestions import check_keywords
 from .._typing import FloatArray
 from .._validation import as_frame, check_values, valid_rows
-from ..features.columns.table.cells import is_frame
+from ..persistence.checkpoint import Run
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
 from ..rows.copies import merge_copies
-from ..rows.kinds import is_dask, is_many
+from ..rows.kinds import is_dask, is_frame, is_many
 from ..rows.progress import phase
 from ..rows.survey import Sample, Survey
 from ..rows.threads import single_threaded_blas
-from .checkpoint import Run
 
 __all__ = ["Learner"]
 
@@ -58,6 +57,8 @@ class Learner(BaseEstimator):
     verbose = False
     #: Rows of a block, where blocks can be cut at will.
     _block_rows: Any = 1 << 16
+    # What `_solve` found; None before, and once more rows were added.
+    _solution_: Any = None
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         """Learn how checked rows become those that are summed, from a sample of a source.
@@ -165,7 +166,9 @@ class Learner(BaseEstimator):
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         """Sum over all rows, and solve; `learnt` is what `_learn` has returned."""
         phase("summing over the rows", self.verbose)
-        sums = self._walk(source, "_sums", self._snapshot()._merge, resume=resume)
+        light = self._snapshot()
+        light.verbose = bool(self.verbose) and isinstance(source, ArraySource)
+        sums = self._walk(source, light._sums, light._merge, light, resume)
         self._sums_ = sums
         self.n_rows_ = self._n_summed(sums)
         phase("solving", self.verbose)
@@ -174,20 +177,18 @@ class Learner(BaseEstimator):
     def _walk(
         self,
         source: Source,
-        method: str,
+        function: Callable[[Block], Any],
         merge: Callable[[Any, Any], Any],
-        *args: Any,
+        light: "Learner | None" = None,
         resume: Run | None = None,
     ) -> Any:
-        """Merge what ``method(block, *args)`` of this learner makes of the blocks of rows.
+        """Merge what a function makes of the blocks of rows.
 
-        Rows of an array are checked and prepared already; others are where they are walked over.
+        Rows of an array are checked and prepared already; whoever holds others checks them first,
+        by `light`, a copy of this learner without sums.
         """
-        light = self._snapshot()
-        function = partial(_call, light, method, args)
         if not isinstance(source, ArraySource):
-            light.verbose = False  # the bar is over the blocks
-            function = partial(_checked_call, light, method, args)
+            function = partial(_on_checked, light or self._snapshot(), function)
         merge_some, title = partial(_merged, merge), self._title("blocks of rows")
         return source.reduce(function, merge_some, self._block_rows, resume, title)
 
@@ -276,7 +277,7 @@ class Learner(BaseEstimator):
             delattr(self, name)
 
     def _snapshot(self) -> Self:
-        """Return a copy without sums, to be sent to whoever holds the rows."""
+        """Return a copy without sums, which can be sent to whoever holds the rows."""
         light = copy.copy(self)
         light._sums_ = None
         return light
@@ -300,17 +301,11 @@ class Learner(BaseEstimator):
         return hasattr(self, "_sums_")
 
 
-def _call(learner: Learner, method: str, args: tuple[Any, ...], block: Block) -> Any:
-    """Call a method of a learner on checked rows."""
-    return getattr(learner, method)(block, *args)
-
-
-def _checked_call(learner: Learner, method: str, args: tuple[Any, ...], block: Block) -> Any:
-    """Check rows and call a method of a learner on them; None for no rows."""
+def _on_checked(learner: Learner, function: Callable[[Block], Any], block: Block) -> Any:
+    """Check rows as a learner does and call a function on them; None for no rows."""
     if not len(block):
         return None
-    rows = learner._prepared(learner._checked(block, first=False))
-    return getattr(learner, method)(rows, *args)
+    return function(learner._prepared(learner._checked(block, first=False)))
 
 
 def _merged(merge: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:

@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from .._typing import Array, FloatArray
 from .._validation import check_count, check_positive
 from ..features.space import FeatureSpace
+from ..model.features import fit_features, take_sparse
 from ..moments import Moments
 from ..rows import Block, blockwise
 from ..rows.block import take
 from ..rows.progress import progress
 from ..rows.survey import Survey
 from .base import Learner
-from .features import fit_features, take_sparse
 from .targets import require
 
 __all__ = ["KernelCCA"]

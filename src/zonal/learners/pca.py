@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..features.space import FeatureSpace
+from ..model.features import asked_width, fit_features, take_sparse
 from ..model.summation import Summation, announce_sums
 from ..moments import Moments
 from ..rows import Block, blockwise
 from ..rows.survey import Survey
 from .base import Learner
-from .features import asked_width, fit_features, take_sparse
 
 __all__ = ["KernelPCA"]
 

@@ -13,11 +13,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._typing import Array, FloatArray
 from .._validation import is_sparse, prediction_dtype
 from ..features.columns import TableEncoder
-from ..features.columns.table.cells import columns_of, is_frame, is_plain
+from ..features.columns.table.cells import columns_of, is_plain
 from ..features.columns.table.gaps import column_means, filled
 from ..features.columns.table.identifiers import identifiers
 from ..rows import Block, Source
 from ..rows.block import take
+from ..rows.kinds import is_frame
 from .encoders import encode_training, fit_encoder, is_mixed
 from .recipe import MIN_ROWS
 from .target_scale import TargetScale, choose_scale
@@ -42,7 +43,7 @@ class Cells:
     factors : dict of label to float
         What the weights of rows are multiplied by, for each class.
     single : bool
-        Whether there is one target, and predictions have one axis.
+        Whether there is one target, a number, and predictions have one axis.
     y_dtype : str
         The precision of the targets; labels have none, and follow the rows.
     """
@@ -63,7 +64,8 @@ class Cells:
     def with_targets(self, y: Any, classes: Array | None) -> "Cells":
         """Note what the targets are."""
         dtype = "float32" if classes is not None else np.asarray(y).dtype.name
-        return replace(self, classes=classes, single=np.ndim(y) == 1, y_dtype=dtype)
+        single = np.ndim(y) == 1 and classes is None
+        return replace(self, classes=classes, single=single, y_dtype=dtype)
 
     def with_scale(self, block: Block, numbers: Any) -> "Cells":
         """Choose the scale of one target by rows of a table, of which there must be enough."""

@@ -1,6 +1,6 @@
 """What to fit, as a value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._typing import FloatArray
@@ -83,6 +83,16 @@ class Recipe:
     noise: float | None = None
     fit_intercept: bool = True
     records: tuple[dict[str, Any], ...] = ()
+
+    def shrunk_as(self, other: "Recipe") -> "Recipe":
+        """Return the same with coefficients that are shrunk as another recipe says."""
+        return replace(
+            self,
+            alpha=other.alpha,
+            alphas=other.alphas,
+            noise=other.noise,
+            fit_intercept=other.fit_intercept,
+        )
 
     def __str__(self) -> str:
         """Say it in five lines."""

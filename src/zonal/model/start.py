@@ -146,13 +146,7 @@ class Start:
 
     def shrunk_as(self, shrink: Recipe, n_folds: int) -> "Start":
         """Return the same with coefficients that are shrunk as another recipe says."""
-        recipe = replace(
-            self.recipe,
-            alpha=shrink.alpha,
-            alphas=shrink.alphas,
-            noise=shrink.noise,
-            fit_intercept=shrink.fit_intercept,
-        )
+        recipe = self.recipe.shrunk_as(shrink)
         summation = None if self.summation is None else replace(self.summation, n_folds=n_folds)
         return replace(self, recipe=recipe, summation=summation)
 

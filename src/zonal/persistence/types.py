@@ -8,7 +8,7 @@ compared the names.
 import scipy.sparse as sp
 from sklearn import model_selection
 
-__all__ = ["OWN", "full_name", "trusted_names"]
+__all__ = ["MOVED_MODULES", "OWN", "full_name", "trusted_names"]
 
 #: The classes of zonal, by their modules in it.
 OWN = {
@@ -22,13 +22,11 @@ OWN = {
     "evaluation.matched": "DistanceMatchedKFold",
     "features.baselines.adaptive_sketch": "AdaptiveSketchFeatures",
     "features.baselines.fastfood": "FastFoodFeatures",
-    "features.baselines.fourier": "FourierFeatures",
     "features.baselines.hash_kernel": "HashKernel",
     "features.baselines.hashing": "HashingFeatures",
     "features.baselines.maclaurin": "MaclaurinFeatures",
     "features.baselines.modified_fourier": "ModifiedFourierFeatures",
     "features.baselines.neural_tangent": "NTKFeatures _Layer",
-    "features.baselines.nystroem": "NystroemFeatures",
     "features.baselines.polysketch": "PolySketchFeatures",
     "features.baselines.relu": "ReLUFeatures",
     "features.baselines.sketch_tree": "SketchTree _Direct _Leaf _One _TensorSketch",
@@ -45,9 +43,11 @@ OWN = {
     "features.columns.table.words": "MeanPart SimplexPart WordLevels",
     "features.columns.table_encoder": "TableEncoder",
     "features.direction_groups": "DirectionGroup",
+    "features.fourier": "FourierFeatures",
     "features.gegenbauer": "GegenbauerFeatures",
     "features.harmonic": "HarmonicFeatures",
     "features.harmonic_form": "HarmonicForm",
+    "features.nystroem": "NystroemFeatures",
     "features.product": "ProductFeatures",
     "features.space": "FeatureSpace",
     "features.sum": "SumFeatures",
@@ -73,9 +73,7 @@ OWN = {
     "kriging.process": "LocalProcess",
     "kriging.search": "Found",
     "learners.cca": "KernelCCA _Directions",
-    "learners.checkpoint": "Progress",
     "learners.classifier": "KernelRidgeClassifier",
-    "learners.exact_checkpoint": "Iterations",
     "learners.exact_ridge": "ExactKernelRidge",
     "learners.gaussian_process": "GaussianProcess",
     "learners.kmeans": "KernelKMeans",
@@ -95,11 +93,13 @@ OWN = {
     "model.target_scale": "TargetScale",
     "moments.moments": "Moments",
     "moments.ridge": "Solution",
+    "persistence.checkpoint": "Progress",
     "persistence.functions": "MissingFunction",
     "polynomials.harmonics": "HarmonicProgram",
     "rows.block": "Block",
     "rows.kept": "KeptRows",
     "rows.reservoir": "Reservoir",
+    "solvers.checkpoint": "Iterations",
     "solvers.conjugate_gradients": "State",
     "solvers.report": "SolverReport",
 }
@@ -107,6 +107,11 @@ OWN = {
 METHODS = {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
 # Where files of format 2 have it.
 MOVED = {"zonal.persistence.MissingFunction"}
+#: Modules by the names that files before format 5 have for them, and where they are now.
+MOVED_MODULES = {
+    "zonal.features.baselines.fourier": "zonal.features.fourier",
+    "zonal.features.baselines.nystroem": "zonal.features.nystroem",
+}
 
 
 def full_name(kind: type) -> str:

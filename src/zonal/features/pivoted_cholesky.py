@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from ..._typing import FloatArray
+from .._typing import FloatArray
 from .kernel_blocks import KernelFunction, kernel_diag, kernel_values, over_blocks
 
 __all__ = ["pivots"]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._typing import Array, FloatArray
-from ...engines.trigonometric import cosines_and_sines
-from ...kernels import Gaussian, Kernel, Matern, Product, RationalQuadratic, Scaled, Sum
-from ...kernels.slopes import Slopes
-from ...polynomials import uniform_sphere
-from ..directions import DIRECTIONS
-from ..gradients import AnchoredFeatures
-from ..training_sample import TrainingSample
+from .._typing import Array, FloatArray
+from ..engines.trigonometric import cosines_and_sines
+from ..kernels import Gaussian, Kernel, Matern, Product, RationalQuadratic, Scaled, Sum
+from ..kernels.slopes import Slopes
+from ..polynomials import uniform_sphere
+from .directions import DIRECTIONS
+from .gradients import AnchoredFeatures
+from .training_sample import TrainingSample
 
 __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
 

@@ -1,21 +1,34 @@
-r"""What kernel k-means needs to know of rows: sums by cluster, and where to begin.
+r"""Clusters in a feature space: what Lloyd's rounds and their start need to know of rows.
 
 The start is k-means|| (B. Bahmani et al., "Scalable k-means++", 2012). In each of a few rounds 2k
 rows are drawn with chances proportional to their squared distances D² from the candidates so far:
 those with the smallest :math:`-\log(u) / D^2` (Efraimidis and Spirakis, 2006), which takes one pass
-and no total. The numbers u are a hash of seed, round and row number, whatever the blocks.
+and no total. The numbers u are a hash of seed, round and row number, so that blocks do not matter.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import euclidean_distances
 
 from .._typing import Array, FloatArray
-from ..rows import row_hash
+from ..rows import Block, row_hash
+from ..rows.block import take
+from .space import FeatureSpace
 
-__all__ = ["OVERSAMPLING", "ROUNDS", "ClusterSums", "Drawn", "nearest"]
+__all__ = [
+    "OVERSAMPLING",
+    "ROUNDS",
+    "ClusterSums",
+    "Drawn",
+    "cluster_sums",
+    "count_nearest",
+    "draw_far",
+    "nearest",
+    "sum_of_squares",
+]
 
 # Rounds of k-means||, and candidates of a round in units of the number of clusters.
 ROUNDS, OVERSAMPLING = 5, 2
@@ -67,6 +80,39 @@ class Drawn(NamedTuple):
         keys = np.concatenate([self.keys, other.keys])
         order = np.argsort(keys)[: self.size]
         return Drawn(keys[order], np.concatenate([self.rows, other.rows])[order], self.size)
+
+
+def cluster_sums(space: FeatureSpace, centers: Array, block: Block) -> ClusterSums:
+    """Sum the features of the rows that are nearest to each centre."""
+    n_clusters = len(centers)
+    total = ClusterSums(np.zeros(centers.shape), np.zeros(n_clusters), 0.0)
+    for rows in space.slices(block.X):
+        Z = space.transform(take(block.X, rows))
+        labels, _ = nearest(Z, centers)
+        members = csr_array(
+            (np.ones(len(Z), Z.dtype), (labels, np.arange(len(Z)))), shape=(n_clusters, len(Z))
+        )
+        counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+        squares = float(np.square(Z).sum(dtype=np.float64))
+        total = total.plus(ClusterSums(members @ Z, counts, squares))
+    return total
+
+
+def sum_of_squares(space: FeatureSpace, centers: Array, block: Block) -> float:
+    """Return the sum of squared distances of rows from their nearest centres."""
+    distances = space.map(block.X, lambda Z: nearest(Z, centers)[1])
+    return float(distances.sum(dtype=np.float64))
+
+
+def draw_far(space: FeatureSpace, found: Array, size: int, seed: int, block: Block) -> Drawn:
+    """Draw rows that are far from the candidates so far."""
+    return Drawn.of(space.transform(block.X), block.start, found, size, seed)
+
+
+def count_nearest(space: FeatureSpace, found: Array, block: Block) -> FloatArray:
+    """Count the rows that are nearest to each candidate."""
+    labels = nearest(space.transform(block.X), found)[0]
+    return np.bincount(labels, minlength=len(found)).astype(np.float64)
 
 
 def nearest(Z: Array, centers: Array) -> tuple[Array, Array]:

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import Array
-from ..features import NystroemFeatures
+from ..features.nystroem import NystroemFeatures
 from ..kernels import Kernel
 from ..rows import Block, sample_rows
-from ..solvers.ridge import SMALL
-from .exact_alphas import is_word
+from .alphas import is_word
+from .ridge import SMALL
 
 __all__ = ["preconditioner_features"]
 
