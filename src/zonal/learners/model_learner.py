@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
@@ -30,6 +30,7 @@ from ..moments.folds import Splits
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
+from ..rows.block import take
 from ..rows.kept import KEPT_BYTES, KeptRows
 from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
@@ -41,6 +42,9 @@ __all__ = ["ModelLearner"]
 
 # Multiples of the median distance that are tried as length scales of few rows.
 FACTORS = (1.0, 0.5, 0.25, 0.125)
+# Rows that will be asked whose distances are looked at: of so many, their distribution is known to
+# a hundredth.
+ASKED_ROWS = 10_000
 
 
 class ModelLearner(Learner):
@@ -168,18 +172,35 @@ class ModelLearner(Learner):
         return prepared
 
     def _learn(
-        self, survey: Survey, *, groups: Any = None, raw: Block | None = None, **options: Any
+        self,
+        survey: Survey,
+        *,
+        groups: Any = None,
+        raw: Block | None = None,
+        queries: Any = None,
+        **options: Any,
     ) -> Any:
         n_folds, plan, table = plan_folds(
             self.alpha, self.cv, groups, survey, raw, self._cells_.encoder, is_classifier(self)
         )
         recipe = self._recipe(survey, plan, table, n_folds)
         sample = survey.sample
-        self._start_ = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        start = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        self._start_ = replace(start, asked=self._asked(queries))
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
         return None if plan is None else (plan, table)
+
+    def _asked(self, queries: Any) -> Any:
+        """Return rows that will be asked as numbers, or a sample of them."""
+        if queries is None:
+            return None
+        try:
+            rows = self._check_rows(queries, reset=False)
+        except ValueError as error:
+            raise ValueError(f"queries must be rows with the columns of X: {error}") from error
+        return self._cells_.rows(take(rows, sample_rows(_num_samples(rows), ASKED_ROWS)))
 
     def _recipe(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int

@@ -135,7 +135,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.verbose = verbose
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, queries: Any = None) -> Self:
         """Find the parameters, and keep the rows.
 
         Parameters
@@ -149,12 +149,15 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             weights have the mean one over the rows that count, so that constant weights change
             nothing. Rows that agree in X and y are one row with the sum of their weights.
             Rows at one place whose targets differ are observations of their own.
+        queries : array-like of shape (n_queries, n_features), optional
+            Rows that will be asked: intervals are calibrated at their distances from the rows, as
+            in `KernelRidge.fit`.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, queries=queries)
 
     @classmethod
     def of(cls, solution: LocalSolution, single: bool) -> Self:
