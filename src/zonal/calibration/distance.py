@@ -9,24 +9,28 @@ rows that are left out alone, where it is zero, one deep in holes, and one betwe
 
 each row counting by its hat function, and c_j belongs to the mean log distance of what counts.
 Beyond the last distance c stays: what the model says there, the variance of the whole field, has
-the factor of the deepest rows that were seen. Errors in one hole go together, so that a c is known but to a
-standard error s over holes (the jackknife): it counts :math:`(1 - s^2/c^2)_+` times, nothing where
-it may be chance.
+the factor of the deepest rows that were seen. Errors in one hole go together, so that a c is known
+but to a standard error s over holes (the jackknife): it counts :math:`(1 - s^2/c^2)_+` times,
+nothing where it may be chance.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
+from .quantiles import ScoreQuantiles
 
-__all__ = ["DistanceScale", "distance_scale"]
+__all__ = ["DistanceScale", "distance_scale", "held_at_distances"]
 
 # Quantiles of absolute scores that are compared: the ends of 90 % and 95 % intervals.
 LEVELS = (0.9, 0.95)
 # Groups of holes, each of which is left out for the standard error.
 GROUPS = 10
+# Classes of distances in which coverage is told, in spacings of the rows; none of fewer rows.
+EDGES, LEAST_ROWS = (0.0, 1.5, 3.0, 6.0, 12.0, np.inf), 50
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,50 @@ def distance_scale(
             scores = np.abs(far[:, target])
             values[node, target] = _beyond_chance(scores, hats[:, node], holes, base)
     return DistanceScale(nodes, values) if values.any() else None
+
+
+def held_at_distances(
+    scores: FloatArray, distance: FloatArray, spacing: float, quantiles: ScoreQuantiles
+) -> FloatArray:
+    """Return how much 90 % and 95 % intervals hold at several distances.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_targets)
+        Errors over deviations, of rows that were not seen.
+    distance : ndarray of shape (n,)
+        Their distances to the nearest known row.
+    spacing : float
+        The distance of a known row from the next, typically.
+    quantiles : ScoreQuantiles
+        Those of the intervals.
+
+    Returns
+    -------
+    ndarray of shape (k, 5)
+        The least and the largest distance of a class in spacings, the number of rows, and the
+        shares that intervals of 90 % and 95 % hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.calibration.distance import held_at_distances
+    >>> from zonal.calibration.quantiles import ScoreQuantiles
+    >>> scores = np.random.default_rng(0).standard_normal((1000, 1))
+    >>> quantiles = ScoreQuantiles.of(scores)
+    >>> held_at_distances(scores, np.repeat([1.0, 5.0], 500), 1.0, quantiles)[:, :3]
+    array([[  0. ,   1.5, 500. ],
+           [  3. ,   6. , 500. ]])
+    """
+    low90, low95, high95, high90 = quantiles.at([0.05, 0.025, 0.975, 0.95])
+    in90 = ((low90 <= scores) & (scores <= high90)).mean(axis=1)
+    in95 = ((low95 <= scores) & (scores <= high95)).mean(axis=1)
+    found = []
+    for least, most in pairwise(EDGES):
+        mine = (distance > least * spacing) & (distance <= most * spacing)
+        if mine.sum() >= LEAST_ROWS:
+            found.append([least, most, mine.sum(), in90[mine].mean(), in95[mine].mean()])
+    return np.array(found, np.float64).reshape(-1, 5)
 
 
 def _hats(x: FloatArray, nodes: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array
+from .._typing import Array, FloatArray
 from .distance import DistanceScale
 from .quantiles import ScoreQuantiles
 from .scores import crps
@@ -30,6 +30,9 @@ class Calibration:
         deviations.
     distance : DistanceScale or None
         How deviations change with the distance to the nearest rows; None: as the model says.
+    held : ndarray of shape (k, 5) or None
+        How much intervals hold at several distances, as of `distance.held_at_distances`; None:
+        rows were left out one by one, or as a splitter says.
     """
 
     quantiles: ScoreQuantiles
@@ -37,6 +40,7 @@ class Calibration:
     crps: Array
     crps_before: Array
     distance: DistanceScale | None = None
+    held: FloatArray | None = None
 
     @classmethod
     def of(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
-from ..calibration.distance import DistanceScale, distance_scale
+from ..calibration.distance import DistanceScale, distance_scale, held_at_distances
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, LocalVariance
 from ..calibration.variance import OutOfFold, log_squares
@@ -99,15 +99,18 @@ def at_distances(
         np.concatenate(holes),
     )
     log_near = near.log_variance + _twice(scale, own)
-    if wanted is None:
-        return Calibration.of(near.found, near.variance, log_near, scale)
+    log_near = np.broadcast_to(log_near, near.found.residual.shape)
     every = OutOfFold.joined([near.found, far])
-    log_every = np.concatenate([
-        np.broadcast_to(log_near, near.found.residual.shape), log_far + _twice(scale, distance)
-    ])  # fmt: skip
-    weight = matched_weights(np.concatenate([own, distance]), wanted)
-    matched = replace(every, weight=every.weight * weight)
-    return Calibration.of(matched, near.variance, log_every, scale)
+    log_every = np.concatenate([log_near, log_far + _twice(scale, distance)])
+    distances = np.concatenate([own, distance])
+    if wanted is None:
+        found = Calibration.of(near.found, near.variance, log_near, scale)
+    else:
+        weight = every.weight * matched_weights(distances, wanted)
+        found = Calibration.of(replace(every, weight=weight), near.variance, log_every, scale)
+    spacing = float(np.median(own))
+    held = held_at_distances(every.scores(log_every), distances, spacing, found.quantiles)
+    return replace(found, held=held)
 
 
 def _log_variance(
