@@ -287,13 +287,8 @@ def _sureness(learner: Any, found: Findings) -> dict[str, Any]:
     if calibration.held is not None and len(calibration.held):
         names = ("from", "to", "rows", "coverage_90", "coverage_95")
         # JSON knows no infinity: the last class ends nowhere.
-        measures["by_distance"] = [
-            {
-                name: value if np.isfinite(value) else None
-                for name, value in zip(names, row, strict=True)
-            }
-            for row in calibration.held.tolist()
-        ]
+        held = np.where(np.isfinite(calibration.held), calibration.held, None).tolist()
+        measures["by_distance"] = [dict(zip(names, row, strict=True)) for row in held]
     if not hasattr(learner, "target_"):  # else they are on another scale
         measures["left_out_crps"] = float(calibration.crps[0])
         measures["left_out_crps_without_calibration"] = float(calibration.crps_before[0])
