@@ -1,8 +1,8 @@
 """python -m benchmarks.distance.holes [names ...]: writes benchmarks/results/holes.md.
 
 Calibrated intervals of `KernelRidge(features=None)`, with nothing set: what they hold of random
-rows and of all rows inside balls of 2, 5, 10 and 20 spacings across. Results are kept in holes.json,
-so that parts can be run one by one.
+rows and of all rows inside balls of 2, 5, 10 and 20 spacings across. Results are kept in
+holes.json, so that parts can be run one by one.
 """
 
 import argparse
@@ -128,8 +128,9 @@ def _lines(title: str, found: dict[str, Any]) -> list[tuple[str, ...]]:
         part = found[str(size)]
         name = "random rows" if size == 1 else f"holes of {size} spacings"
         times = [f"{found[key]:.1f}" if size == 1 else "" for key in ("fit", "calibration")]
-        lines.append((title, name, f"{part['rows']:,}", f"{part['held 90']:.1%}",
-                      f"{part['held 95']:.1%}", f"{part['crps']:.3g}", f"{part['score']:.3g}", *times))  # fmt: skip
+        held = [f"{part[key]:.1%}" for key in ("held 90", "held 95")]
+        scores = [f"{part[key]:.3g}" for key in ("crps", "score")]
+        lines.append((title, name, f"{part['rows']:,}", *held, *scores, *times))
     return lines
 
 

@@ -19,6 +19,7 @@ from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
 from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
+from ..model.from_rows import local_rows
 from ..model.from_sums import FromSums
 from ..model.importance import PROBES, importances
 from ..model.length_scales import tune_length_scales
@@ -186,21 +187,24 @@ class ModelLearner(Learner):
         recipe = self._recipe(survey, plan, table, n_folds)
         sample = survey.sample
         start = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
-        self._start_ = replace(start, asked=self._asked(queries))
+        self._start_ = replace(start, asked=self._asked(queries, recipe))
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
         return None if plan is None else (plan, table)
 
-    def _asked(self, queries: Any) -> Any:
-        """Return rows that will be asked as numbers, or a sample of them."""
+    def _asked(self, queries: Any, recipe: Recipe) -> Array | None:
+        """Return rows that will be asked, or a sample of them, as a local part sees them."""
         if queries is None:
             return None
         try:
             rows = self._check_rows(queries, reset=False)
         except ValueError as error:
             raise ValueError(f"queries must be rows with the columns of X: {error}") from error
-        return self._cells_.rows(take(rows, sample_rows(_num_samples(rows), ASKED_ROWS)))
+        if recipe.local is None:
+            return None
+        few = take(rows, sample_rows(_num_samples(rows), ASKED_ROWS))
+        return local_rows(recipe.columns, self._cells_.rows(few))
 
     def _recipe(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int

@@ -82,8 +82,7 @@ def at_distances(
         queries = process.rows[part.test]
         fitted, neighbors = fits.without(np.flatnonzero(part.train), queries)
         truth, weight = fits.targets[part.test], process.weight[part.test]
-        found = predicted(solution, fitted, features, queries, truth, weight, neighbors)
-        founds.append(found)
+        founds.append(predicted(solution, fitted, features, queries, truth, weight, neighbors))
         logs.append(_log_variance(solution, fitted, near, part))
         holes.append(part.hole + n_holes)
         n_holes += int(part.hole.max()) + 1
@@ -104,13 +103,14 @@ def at_distances(
     log_every = np.concatenate([log_near, log_far + _twice(scale, distance)])
     distances = np.concatenate([own, distance])
     if wanted is None:
-        found = Calibration.of(near.found, near.variance, log_near, scale)
+        calibration = Calibration.of(near.found, near.variance, log_near, scale)
     else:
         weight = every.weight * matched_weights(distances, wanted)
-        found = Calibration.of(replace(every, weight=weight), near.variance, log_every, scale)
+        matched = replace(every, weight=weight)
+        calibration = Calibration.of(matched, near.variance, log_every, scale)
     spacing = float(np.median(own))
-    held = held_at_distances(every.scores(log_every), distances, spacing, found.quantiles)
-    return replace(found, held=held)
+    held = held_at_distances(every.scores(log_every), distances, spacing, calibration.quantiles)
+    return replace(calibration, held=held)
 
 
 def _log_variance(

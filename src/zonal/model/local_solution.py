@@ -12,6 +12,7 @@ from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
+from ..kriging.covariance import covariance_of
 from ..kriging.joint import Joint, fit_joint
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
@@ -328,7 +329,7 @@ def solve_local(
         judged=judged,
     )
     observed = Observations.of(locations, Block(X, Y - offset, weight), plan, m)
-    if in_space:
+    if in_space and covariance_of(found.kernel) is not None:  # others would take minutes
         wanted = None if queries is None else process.distance(queries)
         observed = replace(observed, in_space=True, wanted=wanted)
     spread = locations.targets.var(axis=0)

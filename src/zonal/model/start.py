@@ -49,7 +49,7 @@ class Start:
     summation : Summation or None
         None where rows are kept, for a local part.
     asked : ndarray of shape (q, d) or None
-        Rows that will be asked, as numbers, where they are known.
+        Rows that will be asked, as the local part sees them, where they are known.
     """
 
     recipe: Recipe
@@ -191,7 +191,7 @@ class Start:
             seed=local.seed,
             learnt=learnt,
             in_space=not (learnt or self.cells.mixed) and block.X.shape[1] <= PLACE_COLUMNS,
-            queries=None if self.asked is None else local_rows(recipe.columns, self.asked),
+            queries=self.asked,
             verbose=verbose,
             deadline=Deadline(local.seconds),
         )
