@@ -182,8 +182,8 @@ def _log_quantiles(scores: FloatArray, weight: FloatArray) -> FloatArray:
     totals = np.cumsum(weight[order])
     places = np.searchsorted(totals, np.array(LEVELS) * totals[-1])
     found = scores[order][np.minimum(places, len(scores) - 1)]
-    return np.log(np.maximum(found, np.finfo(float).tiny))
+    return _log(found)
 
 
 def _log(distance: FloatArray) -> FloatArray:
-    return np.log(np.maximum(distance, np.finfo(float).tiny))
+    return np.asarray(np.log(np.maximum(distance, np.finfo(float).tiny)))

@@ -173,7 +173,8 @@ class LocalProcess:
     def distance(self, queries: Array) -> FloatArray:
         """Return the distance to the nearest row, in units of the length scales: [n_queries]."""
         points = self._located(queries)
-        return np.linalg.norm(points - self.points[self._near(points, 1)[:, 0]], axis=1)
+        nearest = self.points[self._near(points, 1)[:, 0]]
+        return np.asarray(np.linalg.norm(points - nearest, axis=1))
 
     def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
