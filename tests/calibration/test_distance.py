@@ -19,8 +19,8 @@ def test_a_power_of_the_distance_is_found():
     # Interpolation of a line by means over hats is off by a tenth at most; the standard error of
     # the quantiles of 2,000 normal scores is 0.03.
     np.testing.assert_allclose(np.exp(found.at(asked))[:, 0], np.sqrt(asked), rtol=0.15)
-    # Of log distances that are uniform up to l = log 10, the last hat rises from 0.45 l to 0.9 l: its
-    # centre of mass is (0.225 · 0.75 + 0.1 · 0.95)/0.325 l = 0.81 l.
+    # Of log distances that are uniform up to l = log 10, the last hat rises from 0.45 l to 0.9 l:
+    # its centre of mass is (0.225 · 0.75 + 0.1 · 0.95)/0.325 l = 0.81 l.
     deepest = found.nodes[-1]
     assert deepest == pytest.approx(0.81 * np.log(10), abs=0.1)
     far = np.exp(np.array([deepest, 20.0]))

@@ -89,7 +89,7 @@ def distance_scale(
     >>> near = rng.standard_normal((1000, 1))
     >>> found = distance_scale(near, np.ones(1000), far, distance, np.arange(1000) // 5)
     >>> np.exp(found.at(np.array([1.0, 9.0]))).round(1).ravel().tolist()
-    [1.0, 2.6]
+    [1.0, 2.7]
     """
     first, last = float(np.median(_log(near_distance))), float(np.quantile(_log(far_distance), 0.9))
     if last <= first:
