@@ -10,8 +10,9 @@ rows that are left out alone, where it is zero, one deep in holes, and one betwe
 each row counting by its hat function, and c_j belongs to the mean log distance of what counts.
 Beyond the last distance c stays: what the model says there, the variance of the whole field, has
 the factor of the deepest rows that were seen. Errors in one hole go together, so that a c is known
-but to a standard error s over holes (the jackknife): it counts :math:`(1 - s^2/c^2)_+` times,
-nothing where it may be chance.
+but to a standard error s over holes (the jackknife): a positive one counts
+:math:`c^2/(c^2 + s^2)` times, and a negative one, which makes intervals narrower,
+:math:`(1 - 4 s^2/c^2)_+` times: nothing within two standard errors.
 """
 
 from dataclasses import dataclass
@@ -160,7 +161,7 @@ def _hats(x: FloatArray, nodes: FloatArray) -> FloatArray:
 def _beyond_chance(
     scores: FloatArray, weight: FloatArray, holes: npt.NDArray[np.intp], base: FloatArray
 ) -> float:
-    """Return the log ratio of quantiles to others, less what may be chance."""
+    """Return the log ratio of quantiles to others, as far as it is not chance."""
     counted = weight > 0
     scores, weight = scores[counted], weight[counted]
     _, numbers = np.unique(holes[counted], return_inverse=True)
@@ -174,7 +175,13 @@ def _beyond_chance(
         for g in range(n_groups)
     ]
     square = (n_groups - 1) * float(np.var(others))
-    return value * max(0.0, 1 - square / value**2) if value else 0.0
+    # Training rows of elevation (20,000 rows), holes in six folds: 90 % intervals hold 87 % of the
+    # rows at 6 to 12 spacings in this way, 82 % with (1 - s²/c²)₊ and 80 % with no factor; farther
+    # away 94, 83 and 81 %. With c itself 99 %, and a larger interval score than with none. On a
+    # field whose model is right, narrower intervals of three easy holes held 74 % in others, not 84.
+    if value > 0:
+        return value**3 / (value**2 + square)
+    return value * max(0.0, 1 - 4 * square / value**2) if value else 0.0
 
 
 def _log_quantiles(scores: FloatArray, weight: FloatArray) -> FloatArray:
