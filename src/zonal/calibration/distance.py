@@ -178,7 +178,7 @@ def _beyond_chance(
     # Training rows of elevation (20,000 rows), holes in six folds: 90 % intervals hold 87 % of the
     # rows at 6 to 12 spacings in this way, 82 % with (1 - s²/c²)₊ and 80 % with no factor; farther
     # away 94, 83 and 81 %. With c itself 99 %, and a larger interval score than with none. On a
-    # field whose model is right, narrower intervals of three easy holes held 74 % in others, not 84.
+    # field whose model is right, intervals made narrower by easy holes held 74 % in others, not 84.
     if value > 0:
         return value**3 / (value**2 + square)
     return value * max(0.0, 1 - 4 * square / value**2) if value else 0.0
