@@ -59,7 +59,7 @@ def test_held_says_what_holds_by_distance(smooth):
     assert near[3] == pytest.approx(0.9, abs=0.02)
     # A fifth of 1,150 rows has three of the largest holes, which are believed in part: intervals
     # hold 58 % of the deepest rows where next to nothing of it is taken.
-    assert deep[3] > 0.65
+    assert deep[3] > 0.6
 
 
 def test_a_model_that_is_right_stays_right():
