@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
-from .quantiles import ScoreQuantiles
+from .quantiles import MeanQuantiles, ScoreQuantiles
 
 __all__ = ["DistanceScale", "distance_scale", "held_at_distances"]
 
@@ -110,7 +110,10 @@ def distance_scale(
 
 
 def held_at_distances(
-    scores: FloatArray, distance: FloatArray, spacing: float, quantiles: ScoreQuantiles
+    scores: FloatArray,
+    distance: FloatArray,
+    spacing: float,
+    quantiles: ScoreQuantiles | MeanQuantiles,
 ) -> FloatArray:
     """Return how much 90 % and 95 % intervals hold at several distances.
 
@@ -122,7 +125,7 @@ def held_at_distances(
         Their distances to the nearest known row.
     spacing : float
         The distance of a known row from the next, typically.
-    quantiles : ScoreQuantiles
+    quantiles : ScoreQuantiles or MeanQuantiles
         Those of the intervals.
 
     Returns

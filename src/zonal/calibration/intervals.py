@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from .distance import DistanceScale
-from .quantiles import ScoreQuantiles
+from .quantiles import MeanQuantiles, ScoreQuantiles
 from .scores import crps
 from .variance import OutOfFold
 
@@ -21,7 +21,7 @@ class Calibration:
 
     Attributes
     ----------
-    quantiles : ScoreQuantiles
+    quantiles : ScoreQuantiles or MeanQuantiles
         Of errors over standard deviations, those of noise that varies.
     variance : LocalVariance, RidgeVariance or None
         The log variance over the model's own; None where a constant is as good.
@@ -35,7 +35,7 @@ class Calibration:
         rows were left out one by one, or as a splitter says.
     """
 
-    quantiles: ScoreQuantiles
+    quantiles: ScoreQuantiles | MeanQuantiles
     variance: Any
     crps: Array
     crps_before: Array

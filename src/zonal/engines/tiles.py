@@ -29,7 +29,7 @@ SINGLE_ROOT_3, SINGLE_ROOT_5 = np.float32(math.sqrt(3)), np.float32(math.sqrt(5)
 def square_distances(rows: Array, columns: Array, start: int, out: Array) -> None:
     """Fill Σ_k (x_k - y_k)², column by column, strip by strip.
 
-    rows [b, d] and columns [d, m], of which those from `start` on are used: IN. out [b, c]: OUT.
+    IN: rows [b, d]; columns [d, m], used from column `start` on. OUT: out [b, c].
     """
     n_columns, n_others = len(columns), out.shape[1]
     for first in range(0, n_others, STRIP):

@@ -6,7 +6,10 @@ those with the smallest :math:`-\log(u) / D^2` (Efraimidis and Spirakis, 2006), 
 and no total. The numbers u are a hash of seed, round and row number, so that blocks do not matter.
 """
 
-from typing import NamedTuple
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +21,7 @@ from ..rows import Block, row_hash
 from ..rows.block import take
 from .space import FeatureSpace
 
-__all__ = [
-    "OVERSAMPLING",
-    "ROUNDS",
-    "ClusterSums",
-    "Drawn",
-    "cluster_sums",
-    "count_nearest",
-    "draw_far",
-    "nearest",
-    "sum_of_squares",
-]
+__all__ = ["find_candidates", "lloyd_round", "nearest", "sum_of_squares"]
 
 # Rounds of k-means||, and candidates of a round in units of the number of clusters.
 ROUNDS, OVERSAMPLING = 5, 2
@@ -80,6 +73,55 @@ class Drawn(NamedTuple):
         keys = np.concatenate([self.keys, other.keys])
         order = np.argsort(keys)[: self.size]
         return Drawn(keys[order], np.concatenate([self.rows, other.rows])[order], self.size)
+
+
+def find_candidates(
+    walk: Callable[..., Any], space: FeatureSpace, first: Array, n_clusters: int, rng: Any
+) -> tuple[Array, FloatArray]:
+    """Find candidates for centres, with the numbers of rows nearest to them (k-means||).
+
+    Parameters
+    ----------
+    walk : callable
+        ``walk(function, merge)`` merges what a function makes of the blocks of rows.
+    space : FeatureSpace
+    first : ndarray of shape (1, D)
+        The features of a random row.
+    n_clusters : int
+    rng : RandomState
+    """
+    found = first
+    for _ in range(ROUNDS):
+        seed = rng.randint(2**31 - 1)
+        draw = partial(draw_far, space, found, OVERSAMPLING * n_clusters, seed)
+        found = np.concatenate([found, walk(draw, Drawn.plus).rows])
+    # Rows that are drawn twice, or lie on a candidate, would be empty clusters.
+    found = np.unique(found, axis=0)
+    return found, walk(partial(count_nearest, space, found), operator.add)
+
+
+def lloyd_round(
+    walk: Callable[..., Any], space: FeatureSpace, centers: Array
+) -> tuple[Array, float, float]:
+    """Move centres to the means of their rows.
+
+    Returns
+    -------
+    centers : ndarray of shape (n_clusters, D)
+    moved : float
+        The sum of squares by which they moved.
+    variance : float
+        The mean variance of a feature.
+    """
+    sums, counts, squares = walk(partial(cluster_sums, space, centers), ClusterSums.plus)
+    # A cluster that has lost all rows keeps its centre.
+    means = sums / np.maximum(counts, 1)[:, None]
+    found = np.where(counts[:, None] > 0, means, centers)
+    moved = float(np.square(found - centers).sum())
+    n_rows = counts.sum()
+    mean = sums.sum(axis=0) / n_rows
+    variance = float((squares / n_rows - mean @ mean) / centers.shape[1])
+    return found.astype(centers.dtype), moved, variance
 
 
 def cluster_sums(space: FeatureSpace, centers: Array, block: Block) -> ClusterSums:

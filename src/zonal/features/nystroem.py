@@ -76,7 +76,7 @@ class NystroemFeatures(KernelFeatures):
 
     Notes
     -----
-    A row of weight w counts as w equal rows, exactly (but for the median bandwidth of more than
+    A row of weight w counts as w equal rows, exactly (except in the median bandwidth of more than
     2,000 rows), and a row of weight zero is never a landmark. Features of float32 rows are float32,
     but where small eigenvalues would amplify its rounding errors, float64 is used on the way.
 

@@ -42,7 +42,7 @@ def predict(self: Any, X: Any, return_std: bool = False) -> Any:
     Parameters
     ----------
     X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-        Rows; or a Dask array or frame, or a stream of blocks.
+        Rows of a kind that `fit` takes; or a Dask array or frame, or a stream of blocks.
     return_std : bool, default=False
         Whether to return standard deviations too: those of the mean and the process without
         noise, as in scikit-learn, under the Gaussian process whose posterior mean is this model
@@ -76,7 +76,7 @@ def predict_interval(self: Any, X: Any, coverage: float = 0.9) -> tuple[Array, A
     Parameters
     ----------
     X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-        Rows; or a Dask array or frame, or a stream of blocks.
+        Rows of a kind that `fit` takes; or a Dask array or frame, or a stream of blocks.
     coverage : float, default=0.9
         The share of observations that the intervals hold.
 
@@ -109,7 +109,7 @@ def predict_quantiles(self: Any, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -
     Parameters
     ----------
     X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-        Rows; or a Dask array or frame, or a stream of blocks.
+        Rows of a kind that `fit` takes; or a Dask array or frame, or a stream of blocks.
     q : float or array-like of shape (n_quantiles,)
         Levels between 0 and 1.
 
@@ -135,7 +135,7 @@ def gradient(self: Any, X: Any) -> Array:
     Parameters
     ----------
     X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-        Rows.
+        Rows of a kind that `fit` takes.
 
     Returns
     -------

@@ -16,7 +16,7 @@ from .neighbor_kriging import NeighborKriging
 
 __all__ = ["KernelRidgeClassifier"]
 
-# With more classes calibration takes memory, and waits until probabilities are asked for.
+# With more classes a calibration takes much memory, and waits for the first probabilities.
 FEW_CLASSES = 50
 
 
@@ -34,14 +34,17 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         Brier score).
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
-        of n rows, as scikit-learn has it; of a stream, by its sample.
+        of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     calibration_ : ClassCalibration
-        What makes probabilities and sets hold; found when first asked for.
+        What makes probabilities and sets hold. `fit` finds it for up to 50 classes, else the first
+        use does.
+    coef_, intercept_ : ndarrays of shape (n_classes, D) and (n_classes,)
+        β and β₀ of the indicator of each class.
     features_, local_, alpha_, cv_results_, moments_
         As in `KernelRidge`.
 

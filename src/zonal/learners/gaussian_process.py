@@ -38,8 +38,8 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         standardised columns where that pays (`zonal.model.length_scales`).
     noise : float or "evidence", default="evidence"
         ``"evidence"``: as above. A number: the variance σ² of the noise of a row of mean weight;
-        then all of the prior is given, with zero mean and a = 1. Standardise y for it: a warning
-        tells where the model explains less than a constant.
+        then all of the prior is given, with zero mean and a = 1. Standardise y in that case; a
+        warning says so if the model explains less than a constant.
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
         those of largest evidence. ``"auto"`` is none where `noise` is a number.
@@ -52,6 +52,8 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         σ².
     amplitude_ : float or ndarray of shape (n_targets,)
         a; with a local part, the variance of its process.
+    alpha_ : float
+        σ²/a, the ridge on the coefficients.
     log_evidence_ : float
         log p(y), at the best μ and summed over targets.
     coef_ : ndarray of shape (D,) or (n_targets, D)
@@ -59,7 +61,7 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     intercept_ : float or ndarray of shape (n_targets,)
         The prediction where all features are zero.
     calibration_ : Calibration
-        What intervals are calibrated by; found when first asked for.
+        What intervals are calibrated by. The first use finds it, and the model keeps it.
     features_, moments_, encoder_
         As in `KernelRidge`.
 
@@ -68,10 +70,10 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     The standard deviation is that of the latent function, as in scikit-learn:
     :math:`z^\top \Sigma z + a \max(0, k(x,x) - \|z\|^2)` with Σ the posterior covariance of w, in
     z about the mean of the rows where there is a constant. The second term is the prior variance
-    that the features leave out, so that it grows back to the prior's away from the data. Where the
-    noise is by evidence, it has what is left out at the rows in it, and only what exceeds the most
-    there is added. The term needs features of this library, which know their kernel; with other
-    transformers it is zero.
+    that the features leave out, so that the variance grows back to the prior's away from the data.
+    A noise that is found by evidence already contains what is left out at the rows: only what
+    exceeds the largest value there is added. The term needs features of this library, which know
+    their kernel; with other transformers it is zero.
 
     Examples
     --------
@@ -203,3 +205,4 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         return recipe if given else self._with_length_scales(recipe, survey)
 
     _local_class = NeighborKriging
+    _many_targets = True

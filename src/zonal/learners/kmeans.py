@@ -2,6 +2,7 @@
 
 import operator
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,17 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
-from ..features.clusters import (
-    OVERSAMPLING,
-    ROUNDS,
-    ClusterSums,
-    Drawn,
-    cluster_sums,
-    count_nearest,
-    draw_far,
-    nearest,
-    sum_of_squares,
-)
+from ..features.clusters import find_candidates, lloyd_round, nearest, sum_of_squares
 from ..features.space import FeatureSpace
 from ..model.features import fit_features, take_sparse
 from ..persistence.checkpoint import Run
@@ -128,11 +119,11 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster rows [n_samples, n_features]; y is ignored.
 
-        Of Dask collections and streams of blocks, whose features are never held, the start is
-        k-means||; Lloyd's rounds follow on the cluster or block by block.
+        The features of Dask collections and streams of blocks are never held: k-means|| finds the
+        start, and Lloyd's rounds follow on the cluster or block by block.
         """
         self._fit(X)
-        if self.labels_ is None:  # those of rows in blocks are found when they are looked at
+        if self.labels_ is None:
             self.labels_ = self.predict(X)
         return self
 
@@ -202,7 +193,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         return FeatureSpace(self.features_, self.n_columns_)
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Survey) -> None:
-        """Find the centres: at once where all features can be held, else round by round."""
+        """Find the centres: at once if all features fit into memory, else round by round."""
         survey = learnt
         rows = survey.sample.X
         if self._can_hold(survey):
@@ -210,15 +201,15 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             self.inertia_, self.n_iter_ = float(start.inertia_), start.n_iter_
             self.labels_ = start.labels_ if survey.whole else None
         else:
-            self.labels_ = None
+            self.labels_, walk = None, partial(self._walk, source)
             if survey.whole:
                 chosen = _safe_indexing(rows, sample_rows(survey.n_rows))
                 self._start(self._space.map(chosen, lambda Z: Z, self._title("rows")))
             else:
-                self._start(*self._candidates(source, rows))
-            self._lloyd(source)
+                self._start(*self._candidates(walk, rows))
+            self._lloyd(walk)
             squares = partial(sum_of_squares, self._space, self.cluster_centers_)
-            self.inertia_ = self._walk(source, squares, operator.add)
+            self.inertia_ = walk(squares, operator.add)
         self.objective_ = self.inertia_ / survey.n_rows
 
     def _can_hold(self, survey: Survey) -> bool:
@@ -245,34 +236,18 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _candidates(self, source: Source, rows: Any) -> tuple[Array, FloatArray]:
+    def _candidates(self, walk: Callable[..., Any], rows: Any) -> tuple[Array, FloatArray]:
         """Find candidates for centres, with the numbers of rows nearest to them (k-means||)."""
         rng = check_random_state(self.random_state)
-        first = rng.randint(_num_samples(rows))
-        found = self._space.transform(take(rows, [first]))
-        size = OVERSAMPLING * self.n_clusters
-        for _ in range(ROUNDS):
-            seed = rng.randint(2**31 - 1)
-            draw = partial(draw_far, self._space, found, size, seed)
-            drawn = self._walk(source, draw, Drawn.plus)
-            found = np.concatenate([found, drawn.rows])
-        # Rows that are drawn twice, or lie on a candidate, would be empty clusters.
-        found = np.unique(found, axis=0)
-        return found, self._walk(source, partial(count_nearest, self._space, found), operator.add)
+        first = self._space.transform(take(rows, [rng.randint(_num_samples(rows))]))
+        return find_candidates(walk, self._space, first, self.n_clusters, rng)
 
-    def _lloyd(self, source: Source) -> None:
+    def _lloyd(self, walk: Callable[..., Any]) -> None:
         """Run Lloyd's rounds over all rows, from the centres at hand."""
         rounds = list(range(self.max_iter))
         for number in progress(rounds, self.verbose, self._title("rounds")):
-            of_block = partial(cluster_sums, self._space, self.cluster_centers_)
-            sums, counts, squares = self._walk(source, of_block, ClusterSums.plus)
-            # A cluster that has lost all rows keeps its centre.
-            means = sums / np.maximum(counts, 1)[:, None]
-            centers = np.where(counts[:, None] > 0, means, self.cluster_centers_)
-            moved = float(np.square(centers - self.cluster_centers_).sum())
-            mean = sums.sum(axis=0) / self.n_rows_
-            variance = (squares / self.n_rows_ - mean @ mean) / self.n_columns_
-            self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
+            found = lloyd_round(walk, self._space, self.cluster_centers_)
+            self.cluster_centers_, moved, variance = found
             self.n_iter_ = number + 1
             if moved <= self.tol * variance:
                 return

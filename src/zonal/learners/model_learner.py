@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -15,6 +15,7 @@ from ..calibration.intervals import Calibration
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
+from ..model.blend import BlendStart, start_of
 from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
@@ -32,7 +33,7 @@ from ..persistence.checkpoint import Run
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
-from ..rows.kept import KEPT_BYTES, KeptRows
+from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
@@ -51,9 +52,9 @@ ASKED_ROWS = 10_000
 class ModelLearner(Learner):
     """Base of `KernelRidge`, `KernelRidgeClassifier`, `GaussianProcess` and `NeighborKriging`.
 
-    A fit learns three values: `Cells`, how cells become numbers; `Start`, the recipe with its
-    fitted features; and what was found, ``_solution``. A subclass has parameters and a docstring;
-    it may override these hooks:
+    A fit learns three values: `Cells` (how cells become numbers), `Start` (the recipe with its
+    fitted features) and ``_solution`` (`FromSums` or `FromRows`). A subclass has parameters and a
+    docstring. It may override these hooks:
 
     - ``_shrinkage()``: how coefficients are shrunk, as a recipe without features;
     - ``_local_part()``: what is given of the local part;
@@ -73,6 +74,10 @@ class ModelLearner(Learner):
     alphas: Any = None
     cv: Any = None
     fit_intercept: bool = True
+    #: Whether the choice may end with a weighted mean of several models.
+    _blends = False
+    #: Whether y may have several columns.
+    _many_targets = False
     #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
     _local_class: Any
     # Known once rows were seen.
@@ -80,17 +85,17 @@ class ModelLearner(Learner):
     _start_: Any = None
 
     def _shrinkage(self) -> Recipe:
-        """Return a recipe that tells no more than how coefficients are shrunk."""
+        """Return a recipe that says how coefficients are shrunk, and nothing else."""
         alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
         return Recipe(
             alpha=alpha, alphas=check_alphas(self.alphas), fit_intercept=self.fit_intercept
         )
 
     def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
-        """Return a recipe with better parameters, where there are some."""
+        """Return the recipe, with better parameters where the learner knows a way to find them."""
         return recipe
 
-    # What is checked and opened.
+    # Checks, and the source of the rows.
 
     def _check_parameters(self) -> None:
         given = hasattr(self.local, "n_neighbors")
@@ -116,7 +121,7 @@ class ModelLearner(Learner):
         return check(y, type(self).__name__)
 
     def _local_part(self) -> Local | None:
-        """Return what is given of the local part; None where there is to be none."""
+        """Return the local part that the parameters ask for; None: the model has none."""
         if self.local is None:
             return None
         required = not isinstance(self.local, str) or self.features is None
@@ -151,15 +156,15 @@ class ModelLearner(Learner):
             return source
         if self._local_part() is None and not self._splits_rows(groups):
             return source
-        # A local part wants all rows, and so do splitters.
+        # A local part and a splitter need all rows in memory.
         held = source.hold(KEPT_BYTES)
         return source if held is None else self._held(held, groups=groups)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
-        # Labels agree by chance, and whoever splits the rows decides where copies go.
+        # Two rows may have the same label by chance; and a splitter decides where copies go.
         return not (is_classifier(self) or self._splits_rows(groups))
 
-    # What is learnt before rows are summed.
+    # Learnt before rows are summed.
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         task = "classification" if is_classifier(self) else "regression"
@@ -186,8 +191,10 @@ class ModelLearner(Learner):
         )
         recipe = self._recipe(survey, plan, table, n_folds)
         sample = survey.sample
-        start = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
-        self._start_ = replace(start, asked=self._asked(queries, recipe))
+        start = start_of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        asked = self._asked(queries, recipe)
+        # A weighted mean is one of tables, where distances to the rows tell nothing.
+        self._start_ = replace(start, asked=asked) if isinstance(start, Start) else start
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
@@ -209,7 +216,7 @@ class ModelLearner(Learner):
     def _recipe(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int
     ) -> Recipe:
-        """Return what is fitted: as it is given, or chosen."""
+        """Return what to fit: the parameters say it, or the choice finds it."""
         shrink, local, sample = self._shrinkage(), self._local_part(), survey.sample
         if local is not None and is_sparse(sample.X):
             if local.required:
@@ -241,7 +248,7 @@ class ModelLearner(Learner):
     def _announce(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int
     ) -> None:
-        """Say what sums and systems will take, where that is much."""
+        """Warn of sums and systems that will take much time or memory."""
         n_sums = n_folds
         if plan is not None:
             n_sums = plan.n_groups if few_groups(plan, table) else 1
@@ -257,7 +264,7 @@ class ModelLearner(Learner):
     def _question(
         self, survey: Survey, local: Local | None, plan: Splits | None, table: SplitTable | None
     ) -> Question:
-        """Return what the choice is asked."""
+        """Return everything that the choice needs to know."""
         cells, sample = self._cells_, survey.sample
         return Question(
             survey,
@@ -272,6 +279,7 @@ class ModelLearner(Learner):
             table,
             "" if survey.whole or local is None else BEYOND_MEMORY,
             self.verbose,
+            blend=survey.whole and self._blends,
         )
 
     def _with_length_scales(self, recipe: Recipe, survey: Survey) -> Recipe:
@@ -280,12 +288,12 @@ class ModelLearner(Learner):
         if recipe.local is not None or not is_automatic(self.features) or is_sparse(X):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
-        # Where nothing was chosen the median distance may be far too long.
+        # If nothing was chosen, the length scale is the median distance, often far too long.
         factors = (1.0,) if recipe.records else FACTORS
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 
-    # What is summed, and what follows.
+    # Sums, and the solution.
 
     @property
     def _block_rows(self) -> int:
@@ -298,16 +306,16 @@ class ModelLearner(Learner):
         return self._start_.merged(left, right)
 
     def _n_summed(self, sums: Any) -> int:
-        return len(sums) if isinstance(sums, KeptRows) else sum(m.n_rows for m in sums.moments)
+        return int(sums.n_rows)
 
     def _solve(self, sums: Any) -> Any:
         return self._shrunk_start().solved(sums, self.verbose)
 
-    def _shrunk_start(self) -> Start:
+    def _shrunk_start(self) -> Start | BlendStart:
         """Return the start with coefficients shrunk as the parameters say now."""
         self._check_parameters()  # which may have changed since
         n_folds = count_folds(self.alpha, self.cv, None)
-        start: Start = self._start_.shrunk_as(self._shrinkage(), n_folds)
+        start: Start | BlendStart = self._start_.shrunk_as(self._shrinkage(), n_folds)
         return start
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
@@ -345,10 +353,10 @@ class ModelLearner(Learner):
             As in `fit`, in memory.
         """
         solution = self._solution
-        start = self._start_.knowing(solution).with_alpha(solution.alpha)
+        start = self._start_.keeping(solution)
         return self._snapshot()._refit(Block(X, y, sample_weight), start)
 
-    def _refit(self, block: Block, start: Start) -> Self:
+    def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Forget the rows seen and take others, with a recipe that stays."""
         block = self._checked(block, first=False)
         self._cells_ = self._cells_.refitted(block)
@@ -358,7 +366,7 @@ class ModelLearner(Learner):
         self._solution_ = self._start_.solved(self._sums_)
         return self
 
-    # What is fitted, under the names that users know.
+    # Fitted attributes.
 
     @property
     def _model(self) -> Fitted:
@@ -373,7 +381,7 @@ class ModelLearner(Learner):
         return values[:, 0] if np.ndim(values) > 1 else float(values[0])
 
     def _known(self, value: Any) -> Any:
-        """Return a value that `fit` learns early, or say that there has been no fit."""
+        """Return a value that `fit` learns early on; raise NotFittedError if it is None."""
         if value is None:
             check_is_fitted(self)
         return value
@@ -439,8 +447,8 @@ class ModelLearner(Learner):
     def calibration_(self) -> Calibration:
         """What intervals are calibrated by: scores of rows that are left out of the fit.
 
-        A slot of the fitted model, filled when it is first asked for: it takes a share of the time
-        of a fit, which predictions without intervals need not pay.
+        The first call of `predict_interval`, `predict_quantiles` or this attribute finds it, and
+        the fitted model keeps it: predictions without intervals do not have to wait for it.
         """
         calibration: Calibration = self._solution.calibration()
         return calibration
@@ -450,7 +458,7 @@ class ModelLearner(Learner):
         """The sums over the rows seen, for each fold; none where the rows are kept instead."""
         check_is_fitted(self)
         sums = self._sums_
-        return [] if sums is None or isinstance(sums, KeptRows) else sums.moments
+        return [] if sums is None else sums.moments
 
     @moments_.setter
     def moments_(self, moments: Any) -> None:
@@ -458,7 +466,7 @@ class ModelLearner(Learner):
 
     @property
     def local_(self) -> Any:
-        """The fitted local part, of what the features leave, or None."""
+        """The local part, fitted to what the features leave; or None."""
         part = self._solution.part
         return None if part is None else self._local_class.of(part, self._cells_.single)
 
@@ -496,5 +504,5 @@ class ModelLearner(Learner):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = take_sparse(self.features)
-        tags.target_tags.multi_output = isinstance(self, RegressorMixin)
+        tags.target_tags.multi_output = self._many_targets
         return tags

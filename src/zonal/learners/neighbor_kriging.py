@@ -42,9 +42,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     m at least the number of rows everything is exact. Cost: m³/3 operations for a row, in fit and
     in prediction; the model keeps its rows.
 
-    In a hole the nearest rows lie on one side, and say little of what a long kernel correlates. So
-    D features z carry the low degrees of what is long of the kernel (exact harmonics on a sphere,
-    functions of landmarks elsewhere), and the rows near by what these leave,
+    In a hole the nearest rows lie to one side, and tell little about what a long kernel correlates.
+    So D features z carry the low degrees of the long part of the kernel (exact harmonics on a
+    sphere, functions of landmarks elsewhere), and the nearest rows carry what these leave,
 
     .. math:: k(x, x') = z(x)^\top z(x') + [k(x, x') - z(x)^\top z(x')] .
 
@@ -89,8 +89,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     mean_ : float or ndarray of shape (n_targets,)
         μ.
     log_evidence_ : float
-        Vecchia's log evidence, summed over targets; of more than 20,000 different rows an estimate
-        from so many of its terms.
+        Vecchia's log evidence, summed over targets. Beyond 20,000 different rows it is estimated
+        from 20,000 of its terms.
     n_neighbors_ : int
         m, at most the number of different rows.
     n_features_in_ : int
@@ -222,6 +222,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     local = "auto"
     encoder = None
     metric = False
+    _many_targets = True
 
     def _check_parameters(self) -> None:
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")

@@ -46,11 +46,11 @@ class KernelRidge(RegressorMixin, ModelLearner):
         The values to try, by default 30 from 5e-16 to 1 times trace(ZᵀZ)/D: as far down as sums in
         float64 allow. `zonal.AlphaWarning` says so where the error still falls at their end.
     cv : int, splitter or iterable of (train, test), default=2
-        An integer assigns folds by a fixed hash of the row number, whatever the chunks; fewer than
-        300 rows are left out one by one instead, so that their order does not matter. Splitters
-        and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`); in `fit`
-        only, which takes ``groups`` for splitters that want them. Whatever an encoder learns from
-        targets is learnt from the training rows of each of their splits.
+        An integer assigns folds by a fixed hash of the row number, so chunks do not matter; fewer
+        than 300 rows are left out one by one instead, so that their order does not matter.
+        Splitters and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`), but
+        in `fit` only, which takes ``groups`` for splitters that want them. An encoder then learns
+        what it takes from targets again from the training rows of each split.
     fit_intercept : bool, default=True
         Whether β₀ is fitted, or zero (with a local part it is always fitted).
     local : "auto", NeighborKriging or None, default="auto"
@@ -105,7 +105,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
     local_ : NeighborKriging or None
         The fitted local part, of what the features leave.
     calibration_ : Calibration
-        What intervals are calibrated by; found when first asked for.
+        What intervals are calibrated by. The first use finds it, and the model keeps it.
     encoder_ : transformer
         The fitted encoder, of a table that needed one or where one is given; the features see its
         columns.
@@ -124,6 +124,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
     >>> bool(model.score(X, y) > 0.99)
     True
     """
+
+    _blends = True
 
     def __init__(
         self,
@@ -179,12 +181,12 @@ class KernelRidge(RegressorMixin, ModelLearner):
             Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
             weights have the mean one over the rows that count, so that constant weights change
             nothing. Rows that agree in X and y are one row with the sum of their weights.
-            (Not so in `partial_fit`, in streams that are not held in memory and with a splitter as
-            `cv`, where nobody looks for them.) A given α, as in scikit-learn's Ridge, is relative
+            (`partial_fit`, streams that are not held in memory and a splitter as `cv` do not look
+            for such rows.) A given α, as in scikit-learn's Ridge, is relative
             to the weights as they are: a row of weight 2 counts as two rows.
         groups : array-like of shape (n_samples,), optional
             A label of each row for the splitter `cv`, such as scikit-learn's GroupKFold; rows of
-            one group stay together. With an integer `cv`: so many folds of whole groups.
+            one group stay together. An integer `cv` makes that number of folds of whole groups.
         queries : array-like or frame of shape (n_queries, n_features), optional
             Rows that will be asked, where they are known, such as the cells of a map without a
             value. A model with a local part on places (up to six columns) then calibrates its
@@ -232,10 +234,11 @@ class KernelRidge(RegressorMixin, ModelLearner):
             return self._with_length_scales(recipe, survey)
         chosen = [record["error"] for record in recipe.records if record["chosen"]]
         if chosen:
-            # The error of what was chosen, not that of the pilot's regression; the pilot's rows
-            # are random ones, those of a splitter are not.
+            # The error of the chosen model, not that of the pilot's regression. The pilot's rows
+            # are random; those of a splitter are not, and may have the larger error.
             error = chosen[-1] ** 0.5 * float(np.std(survey.sample.y))
             self._cells_ = self._cells_.with_deviation(error, least=plan is None)
         return recipe
 
     _local_class = NeighborKriging
+    _many_targets = True

@@ -109,7 +109,9 @@ class Fitted:
 
     def observed_at(self, X: Any) -> Predicted:
         """Predict observations at checked rows, with calibrated quantiles."""
-        calibration = self.solved.calibration()  # before the rows, which may be no good
+        calibration = (
+            self.solved.calibration()
+        )  # first: that there is none matters more than bad rows
         rows = self.cells.rows(X)
         return self._predicted(rows, *self.solved.observed(rows), calibration)
 

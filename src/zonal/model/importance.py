@@ -31,7 +31,7 @@ __all__ = ["PROBES", "column_shares", "importances", "permutation_shares"]
 
 #: Rows at which the importances of columns are found.
 PROBES = 256
-# Of the places of a local part at most one in so many is left out for them.
+# A local part must keep most of its places: at most one in five is left out.
 PLACES_A_PROBE = 5
 
 # Rows with permuted columns, for each group: the permutation of fewer rows is drawn several times.

@@ -25,7 +25,7 @@ class Scratch(threading.local):
         self._memory: Array = np.empty(0)
 
     def array(self, shape: tuple[int, int], dtype: Any) -> Array:
-        """Return an array of that shape, with whatever is in it."""
+        """Return an array of that shape, not cleared."""
         size = shape[0] * shape[1]
         if self._memory.dtype != dtype or self._memory.size < size:
             self._memory = np.empty(size, dtype)

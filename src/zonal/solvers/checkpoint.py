@@ -47,7 +47,7 @@ class ExactRun:
     ----------
     checkpoint : Checkpoint, path-like or None
     learner : estimator
-        With its parameters, of which `verbose` is one.
+        Its parameters are compared with those in the file; `verbose` is one of them.
     """
 
     def __init__(self, checkpoint: Any, learner: Any) -> None:

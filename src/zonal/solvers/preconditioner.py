@@ -16,7 +16,7 @@ from .ridge import SMALL
 
 __all__ = ["preconditioner_features"]
 
-# Up to so many rows are all landmarks of the automatic preconditioner: it is then exact.
+# Up to this many rows the automatic preconditioner takes all as landmarks, and is exact.
 FEW = 1000
 # Rows that are mapped at a time.
 MAP_ROWS = 4096
