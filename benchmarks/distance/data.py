@@ -12,6 +12,7 @@ __all__ = [
     "Field",
     "Task",
     "coads",
+    "coads_axes",
     "elevation",
     "forecast",
     "gaps",
@@ -75,6 +76,12 @@ def coads() -> Field:
     hole = (lat > -30) & (lat < 20) & (lon > 180) & (lon < 230)
     X = zonal.datasets.to_sphere(lat[known], lon[known])
     return Field(Task(X, cells[known], hole[known]), cells, known)
+
+
+def coads_axes() -> tuple[np.ndarray, np.ndarray]:
+    """Return the latitudes and longitudes of its cells."""
+    with xr.open_dataset(DATA / "coads_sst.nc", decode_times=False) as data:
+        return data["COADSY"].to_numpy(), data["COADSX"].to_numpy() % 360
 
 
 def forecast(number: int) -> Task:

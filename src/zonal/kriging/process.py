@@ -170,6 +170,12 @@ class LocalProcess:
         """Return the neighbours of other points: [n_queries, m]."""
         return self._near(self._located(queries))
 
+    def distance(self, queries: Array) -> FloatArray:
+        """Return the distance to the nearest row, in units of the length scales: [n_queries]."""
+        points = self._located(queries)
+        nearest = self.points[self._near(points, 1)[:, 0]]
+        return np.asarray(np.linalg.norm(points - nearest, axis=1))
+
     def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
 

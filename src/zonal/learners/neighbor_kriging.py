@@ -135,7 +135,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.verbose = verbose
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, queries: Any = None) -> Self:
         """Find the parameters, and keep the rows.
 
         Parameters
@@ -146,12 +146,15 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             Targets, which share the kernel and the noise ratio.
         sample_weight : array-like of shape (n_samples,), optional
             As in `KernelRidge`. Rows at one place with different targets are several observations.
+        queries : array-like of shape (n_queries, n_features), optional
+            Rows that will be asked: intervals are calibrated at their distances from the rows, as
+            in `KernelRidge.fit`.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, queries=queries)
 
     @classmethod
     def of(cls, solution: LocalSolution, single: bool) -> Self:
