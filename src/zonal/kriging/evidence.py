@@ -15,9 +15,12 @@ from ..rows.threads import ordered_map
 from .correlation import Correlation
 from .covariance import Covariance
 from .marginal import Marginal, Observed, marginal
+from .neighborhood import Factors
 from .neighbors import Indices
+from .pairs import NO_EXTRA, Extra
 from .sample import Parameters, Sample
-from .weights import NO_EXTRA, Extra, Factors, compiled_gradient, compiled_weights
+from .weight_gradient import compiled_gradient
+from .weights import compiled_weights
 from .whitening import Whitening
 
 __all__ = ["LOG_NOISE", "Evaluation", "climb", "evaluate", "gradient", "maximize"]

@@ -138,6 +138,10 @@ class SphereLow:
         self._engine(self._directions(rows), np.tile(self.roots, (len(rows), 1)), out)
         return out
 
+    def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
+        """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
+        return np.asarray(self.features(rows) @ coef)
+
     def _directions(self, rows: Array) -> FloatArray:
         numbers = np.asarray(rows, np.float64)
         return np.ascontiguousarray(numbers / row_norms(numbers)[:, None])
@@ -202,10 +206,14 @@ class LandmarkLow:
 
     def features(self, rows: Array) -> FloatArray:
         """Return z at rows: [n, D]."""
+        return self.carried(rows, np.eye(self.n_columns))
+
+    def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
+        """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
         reach = FAR * float(np.max(length_scale_of(self.kernel)))
         low, high = self.landmarks.min(axis=0) - reach, self.landmarks.max(axis=0) + reach
         near = np.clip(np.asarray(rows, np.float64), low, high)
-        return np.asarray(self.kernel(near, self.landmarks) @ self.root)
+        return np.asarray(self.kernel(near, self.landmarks) @ (self.root @ coef))
 
     def gradient(self, rows: Array, combinations: FloatArray) -> FloatArray:
         """Return gradients of combinations [n, t, D] of z, others at each row: [n, t, d]."""

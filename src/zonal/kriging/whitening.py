@@ -18,8 +18,8 @@ from numba import njit
 
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map
+from .neighborhood import count_neighbors
 from .neighbors import Indices
-from .weights import count_neighbors
 
 __all__ = ["Whitening", "spatial_order", "subtract_neighbors"]
 
