@@ -3,19 +3,17 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from .._typing import Array, FloatArray
+from .._typing import FloatArray
 from ..kernels import Matern
-from .correlation import scaled
 from .judge import Judge, Short, Step
 from .locations import Locations
 from .low import CANDIDATES, farthest_points, low_degrees
 from .sample import Parameters
 
-__all__ = ["best_beside", "covered_distance"]
+__all__ = ["best_beside"]
 
 # Length scales of k_long, in units of the distance that the features resolve: from scales that they
 # just carry to such as cross the domain; in one group of columns alone, in units of its extent.
@@ -67,7 +65,8 @@ def _families(
     locations: Locations, short: Short, n_features: int
 ) -> Iterator[Iterator[FloatArray]]:
     """Yield families of length scales: longer in all columns, or in one group of them."""
-    resolved = covered_distance(locations.rows, short.scales, n_features)
+    # The distance that features resolve, as many as landmarks, in units of the length scales.
+    _, resolved = farthest_points(locations.rows[:CANDIDATES], short.scales, n_features)
     yield (reach * resolved * short.scales for reach in REACHES)
     if short.n_groups == 1:
         return
@@ -81,15 +80,3 @@ def _families(
             for scale in longer
             if scale > 2 * short.scales[mine].max()
         )
-
-
-def covered_distance(rows: Array, length_scale: Any, n_points: int) -> float:
-    """Return how far rows are at most from so many of them that are spread out, in length scales.
-
-    That is the distance which as many features resolve.
-    """
-    points = scaled(rows[:CANDIDATES], length_scale)
-    nearest = np.full(len(points), np.inf)
-    for one in farthest_points(points, 1.0, n_points):
-        nearest = np.minimum(nearest, ((points - one) ** 2).sum(axis=1))
-    return math.sqrt(float(nearest.max()))

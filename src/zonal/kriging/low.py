@@ -17,6 +17,7 @@ Both are projections in the space of the kernel, so that k - z·z is positive de
 the features are.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -250,7 +251,7 @@ def low_degrees(kernel: Kernel, weight: float, rows: Array, n_features: int) -> 
     if covers_sphere(kernel, rows):
         radius = float(row_norms(np.asarray(rows[:CANDIDATES], np.float64)).mean())
         return SphereLow.of(kernel, weight, rows.shape[1], radius, n_features)
-    landmarks = farthest_points(rows[:CANDIDATES], length_scale_of(kernel), n_features)
+    landmarks, _ = farthest_points(rows[:CANDIDATES], length_scale_of(kernel), n_features)
     return LandmarkLow.of(kernel, weight, landmarks, n_features)
 
 
@@ -295,12 +296,26 @@ def length_scale_of(kernel: Kernel) -> Any:
     return params.get("length_scale", params.get("bandwidth", 1.0))
 
 
-def farthest_points(rows: Array, length_scale: Any, n_points: int) -> FloatArray:
-    """Return rows of which each is the farthest from those before it, in units of length scales."""
+def farthest_points(rows: Array, length_scale: Any, n_points: int) -> tuple[FloatArray, float]:
+    """Choose rows of which each is the farthest from those before it, in units of length scales.
+
+    Returns
+    -------
+    chosen : ndarray of shape (n_points, d)
+        Fewer where there are no more different ones.
+    distance : float
+        How far the other rows are at most from the chosen ones, in units of length scales.
+    """
     points = scaled(rows, length_scale)
-    chosen = [int(np.argmin(((points - points.mean(axis=0)) ** 2).sum(axis=1)))]
-    nearest = ((points - points[chosen[0]]) ** 2).sum(axis=1)
+    chosen = [int(np.argmin(_squares(points, points.mean(axis=0))))]
+    nearest = _squares(points, points[chosen[0]])
     while len(chosen) < min(n_points, len(points)) and nearest.max() > 0:
         chosen.append(int(np.argmax(nearest)))
-        nearest = np.minimum(nearest, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
-    return np.asarray(rows[chosen], np.float64)
+        nearest = np.minimum(nearest, _squares(points, points[chosen[-1]]))
+    return np.asarray(rows[chosen], np.float64), math.sqrt(float(nearest.max()))
+
+
+def _squares(points: FloatArray, one: FloatArray) -> FloatArray:
+    """Squares of the distances to one point: [n]."""
+    difference = points - one
+    return np.asarray(np.einsum("ij,ij->i", difference, difference))
