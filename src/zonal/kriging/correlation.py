@@ -19,10 +19,13 @@ from numba import njit
 from .._typing import Array, FloatArray
 from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 
-__all__ = ["Correlation", "correlate", "exp_minus", "of_kernel", "scaled", "slopes"]
+__all__ = ["FARTHEST", "Correlation", "correlate", "exp_minus", "of_kernel", "scaled", "slopes"]
 
 EXPONENTIAL, MATERN_32, MATERN_52, GAUSSIAN, RATIONAL = range(5)
 _OF_NU = {0.5: EXPONENTIAL, 1.5: MATERN_32, 2.5: MATERN_52, math.inf: GAUSSIAN}
+#: In units of length scales: so far away no row tells anything. A Matérn kernel has squares of it,
+#: times exponentials that end at e⁻⁷⁰⁸.
+FARTHEST = 1e9
 # log 2 as a sum: the first part times a whole number below 2048 is exact.
 INVERSE_LOG_2 = 1 / math.log(2)
 LOG_2_HIGH, LOG_2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10

@@ -14,19 +14,16 @@ from .locations import Locations
 from .marginal import Observed, best_ratio
 from .neighbors import earlier_neighbors
 from .process import LocalProcess
-from .sample import Parameters, Sample
+from .sample import BASE_ROWS, Parameters, Sample
 from .search import Found
 from .units import column_groups, log_noise
 
 __all__ = ["joint_parameters"]
 
-# Rows whose terms of the evidence are summed, where features are few and where they are many; and
-# the rows among which their neighbours are.
-JUDGED_ROWS, MORE_ROWS, BASE_ROWS = 2_000, 4_000, 100_000
+# Rows whose terms of the evidence are summed, where features are few and where they are many.
+JUDGED_ROWS, MORE_ROWS = 2_000, 4_000
 # Numbers in the features of the sample.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
-# Rows by which the ratio is found for kernels without compiled form.
-REFERENCE_ROWS = 2_000
 
 
 def joint_parameters(
@@ -120,7 +117,7 @@ def _sample(
 
 def _ratio_alone(locations: Locations, features: Features, start: Found, n_neighbors: int) -> Found:
     """Find the ratio of the two parts for any kernel, by a few rows."""
-    part = locations.head(REFERENCE_ROWS)
+    part = locations.head(JUDGED_ROWS)
     most = min(n_neighbors, max(len(part) - 1, 1))
     process = LocalProcess(part.rows, part.weight, start.kernel, start.noise, most)
     whitening = process.whitening()

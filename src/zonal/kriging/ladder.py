@@ -26,7 +26,7 @@ from .longer import best_beside
 from .low import covers_sphere, length_scale_of, low_degrees
 from .neighbors import Indices, Nearest, earlier_neighbors
 from .noise import has_signal
-from .sample import Parameters
+from .sample import BASE_ROWS, Parameters
 from .search import Found
 from .units import log_noise
 
@@ -35,7 +35,7 @@ __all__ = ["is_short", "split_parameters"]
 # The first rows, which are far apart, tell of the long range; rows spread over the order have
 # neighbours as near as they will be, and tell of the short range. All are judged, the first alone
 # where long kernels are compared.
-FIRST_ROWS, SPREAD_ROWS, BASE_ROWS = 2_000, 1_000, 100_000
+FIRST_ROWS, SPREAD_ROWS = 2_000, 1_000
 # Neighbours where long kernels are compared; the steps have as many as predictions.
 FEW_NEIGHBORS = 16
 # A kernel is long if the nearest rows, as many as neighbours, lie within this share of its length
@@ -47,8 +47,6 @@ NEAR = 0.5
 MANY_COLUMNS = 6
 # With less noise, what features leave at a row may be rounding alone: landmarks are rows.
 LEAST_NOISE = 1e-9
-# Rows whose neighbourhoods are measured.
-NEIGHBORHOODS = 1_000
 # Iterations of L-BFGS for all parameters.
 ITERATIONS = 12
 
@@ -147,7 +145,7 @@ def _neighborhood(locations: Locations, short: Short, n_neighbors: int) -> float
     points = scaled(locations.head(BASE_ROWS).rows, short.scales)
     thinned = (len(locations) / len(points)) ** (1 / max(1, min(points.shape[1], 2)))
     most = min(n_neighbors + 1, len(points))
-    asked = points[:NEIGHBORHOODS]
+    asked = points[:SPREAD_ROWS]
     far = Nearest(points).query(asked, most)[:, -1]
     distances = np.sqrt(((points[far] - asked) ** 2).sum(axis=1))
     return float(np.median(distances)) / thinned

@@ -33,7 +33,7 @@ from ..kernels import Kernel
 from ..kernels.shift_invariant import ShiftInvariantKernel
 from ..polynomials import gegenbauer_series, gegenbauer_table, harmonic_dimension, n_harmonics
 from ..polynomials.harmonics import full_program, solid_harmonics_gradient
-from .correlation import scaled
+from .correlation import FARTHEST, scaled
 from .covariance import Covariance
 
 __all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "less", "low_degrees"]
@@ -44,11 +44,6 @@ NEGLIGIBLE = 1e-11
 MOST_COLUMNS = 1 << 16
 # Rows among which landmarks are chosen.
 CANDIDATES = 8192
-
-
-# In units of length scales; rows that are farther from all landmarks are no nearer to any, and
-# squares of their distances may overflow.
-FAR = 1e6
 
 
 @dataclass(frozen=True)
@@ -211,7 +206,7 @@ class LandmarkLow:
 
     def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
-        reach = FAR * float(np.max(length_scale_of(self.kernel)))
+        reach = FARTHEST * float(np.max(length_scale_of(self.kernel)))
         low, high = self.landmarks.min(axis=0) - reach, self.landmarks.max(axis=0) + reach
         near = np.clip(np.asarray(rows, np.float64), low, high)
         return np.asarray(self.kernel(near, self.landmarks) @ (self.root @ coef))

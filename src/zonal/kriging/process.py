@@ -9,7 +9,7 @@ import numpy as np
 from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from ..kernels import Kernel
-from .correlation import scaled
+from .correlation import FARTHEST, scaled
 from .covariance import covariance_of
 from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
@@ -21,9 +21,6 @@ from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
 
-# In units of length scales; so far away no row tells anything. A Matérn kernel has squares of it,
-# times exponentials that end at e⁻⁷⁰⁸.
-FARTHEST = 1e9
 # Queries whose neighbours' features are made at a time, and numbers of features that are kept.
 PART, KEPT_NUMBERS = 4096, 1 << 25
 

@@ -11,10 +11,9 @@ from .._deadline import Deadline
 from ..rows.threads import ordered_map
 from .correlation import Correlation
 from .evidence import maximize
-from .sample import Parameters, Sample
+from .sample import BASE_ROWS, Parameters, Sample
 
 __all__ = [
-    "BASE_ROWS",
     "BEGIN",
     "COMPARE",
     "GO_ON",
@@ -24,8 +23,6 @@ __all__ = [
     "Climber",
 ]
 
-#: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
-SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
 # Rows judged, rows among which their neighbours are, neighbours, iterations, searches for
 # neighbours: of the rounds that choose a start, climb on from it, compare kernels and polish the
 # best, and of a quicker polish.
@@ -33,7 +30,7 @@ ROUNDS = (
     (750, 16_000, 12, 12, 1),
     (1_500, 16_000, 12, 12, 1),
     (1_500, BASE_ROWS, 16, 10, 2),
-    (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
+    (16_000, BASE_ROWS, 24, 8, 2),
     (5_000, BASE_ROWS, 24, 8, 1),
 )
 BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))

@@ -13,8 +13,8 @@ from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kern
 from .locations import Locations
 from .low import Low
 from .noise import NOISE_START, find_noise, has_signal
-from .rounds import BASE_ROWS, BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
-from .sample import Parameters, Sample
+from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
+from .sample import BASE_ROWS, Parameters, Sample
 from .units import STARTS, Units, log_noise
 
 __all__ = ["Found", "find_candidates", "find_parameters", "polish"]
