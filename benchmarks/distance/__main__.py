@@ -87,7 +87,7 @@ def on_grid(field: Field, options: dict[str, Any]) -> dict[str, Any]:
     hole[field.known] = task.asked
     filled = field.cells.copy()
     filled[hole] = mean
-    found["step"], found["true step"] = _steps(filled, hole), _steps(field.cells, hole)
+    found["step"], found["true step"] = steps(filled, hole), steps(field.cells, hole)
     # How deep in a hole a cell is: its distance to the nearest known row.
     known, asked = task.X[~task.asked], task.X[task.asked]
     depth = np.array([np.min(((known - one) ** 2).sum(axis=1)) for one in asked])
@@ -97,7 +97,7 @@ def on_grid(field: Field, options: dict[str, Any]) -> dict[str, Any]:
     return found | _scores(field.cells[hole], mean, std)
 
 
-def _steps(cells: np.ndarray, hole: np.ndarray) -> list[float]:
+def steps(cells: np.ndarray, hole: np.ndarray) -> list[float]:
     """The largest steps between two cells of holes side by side, northward and eastward."""
     found = []
     for axis in (0, 1):
@@ -233,4 +233,5 @@ def main() -> None:
                 KEPT.with_suffix(".md").write_text(f"{ABOUT}\n\n{table(rows, HEADER)}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

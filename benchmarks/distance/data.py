@@ -17,6 +17,7 @@ __all__ = [
     "fine_elevation",
     "forecast",
     "gaps",
+    "planar_field",
     "planar_holes",
     "smooth_sphere",
     "soundings",
