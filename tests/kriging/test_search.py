@@ -61,7 +61,7 @@ def test_joint_parameters():
     found = joint_parameters(locations, lambda rows: np.cos(rows @ turned), 8, start)
     assert abs(np.log(found.kernel.length_scale / 0.1)).max() < 0.5
     # τ is known from eight coefficients: the log of their mean square has a variance near 2/8.
-    assert abs(np.log(found.ratio / 36)) < 4 * np.sqrt(2 / 8)
+    assert abs(np.log(found.ratio / 4)) < 4 * np.sqrt(2 / 8)
 
 
 def test_candidates_are_one_for_each_smoothness():
