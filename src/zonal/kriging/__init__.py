@@ -4,7 +4,7 @@ From rows to predictions:
 
 - `locations`: distinct rows in a fixed random order, with weighted means of their targets;
 - `neighbors`, `scanning`: the nearest rows, of all rows or of those earlier in the order;
-- `correlation`, `covariance`: compiled correlation functions, and sums of them less what features
+- `covariance`: sums of compiled correlation functions (`engines.correlation`), less what features
   carry;
 - `neighborhood`: a row and its neighbours, the factor of their covariances; `pairs`: covariances
   that do not move while others do;

@@ -18,7 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .correlation import of_kernel, scaled
+from ..engines.correlation import scaled
+from ..kernels.compiled import of_kernel
 from .covariance import covariance_of, terms_of
 from .judge import Judge, Short, Step
 from .locations import Locations

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._deadline import Deadline
+from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
-from .correlation import Correlation
 from .evidence import maximize
 from .sample import BASE_ROWS, Parameters, Sample
 

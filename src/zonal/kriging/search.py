@@ -8,8 +8,9 @@ import numpy as np
 
 from .._deadline import Deadline
 from .._typing import FloatArray
+from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
-from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kernel
+from ..kernels.compiled import of_kernel
 from .locations import Locations
 from .low import Low
 from .noise import NOISE_START, find_noise, has_signal

@@ -4,8 +4,8 @@ import numpy as np
 from numba import njit
 
 from .._typing import Array, FloatArray
+from ..engines.correlation import Correlation, correlate, slopes
 from ..rows.threads import ordered_map
-from .correlation import Correlation, correlate, slopes
 from .neighborhood import (
     BLOCK,
     Factors,
