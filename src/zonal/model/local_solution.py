@@ -13,7 +13,7 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
 from ..kriging.covariance import covariance_of
-from ..kriging.joint import Joint, fit_joint
+from ..kriging.joint import Joint, first_rows, fit_joint
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
@@ -26,9 +26,6 @@ __all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "sol
 
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
 JUDGED_ROWS = 20_000
-# With features of its own, more rows are each conditioned on so many: on elevation in blocks .2879
-# (16: .2910, 32: .2863), in 1.3 s (1.1, 1.8).
-SPLIT_NEIGHBORS = 24
 # Places whose rows calibrate intervals, and the most splits of a splitter that do.
 OBSERVED_PLACES, MOST_SPLITS = 10_000, 8
 # With more neighbours than these, half as many places.
@@ -316,10 +313,10 @@ def solve_local(
         locations.rows, locations.weight, found.kernel, found.noise, m, n_far, found.low
     )
     judged = None
-    if features is None and found.low is None and len(locations) > JUDGED_ROWS:
+    if found.low is not None:
+        judged = first_rows(process)
+    elif features is None and len(locations) > JUDGED_ROWS:
         judged = np.linspace(0, len(locations) - 1, JUDGED_ROWS).astype(np.int32)
-    if found.low is not None and fit_neighbors is None and len(locations) > JUDGED_ROWS:
-        fit_neighbors = min(n_neighbors, SPLIT_NEIGHBORS)
     joint = fit_joint(
         locations,
         process,
