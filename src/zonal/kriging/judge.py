@@ -23,6 +23,10 @@ from .units import column_groups
 
 __all__ = ["Judge", "Short", "Step"]
 
+# The variance of k_long is at most so many times that of the targets. Evidence alone likes a smooth
+# field of 40 times their variance on July's temperatures over land, which then runs away where
+# there is no land (Hawaii: -107 °C); elevation, the simulated field and COADS have less than 8.
+MOST_VARIANCE = 10.0
 # How often the weight of k_long is found, each time with the last one in the neighbours' eyes.
 N_WEIGHED = 2
 
@@ -137,6 +141,17 @@ class Judge:
         sample, extra = self._with(step)
         at = evaluate(sample, self.short.correlation, step.parameters, self.neighbors, extra)
         return replace(step, value=at.found.log_evidence)
+
+    def bounded(self, step: Step) -> Step:
+        """Return a step whose k_long has no more than `MOST_VARIANCE` of the targets' variance."""
+        if step.long is None or not step.share:
+            return step
+        sample, extra = self._with(step)
+        at = evaluate(sample, self.short.correlation, step.parameters, self.neighbors, extra)
+        most = math.log(MOST_VARIANCE / float(at.found.scale.mean()))
+        if step.parameters.log_ratio <= most:
+            return step
+        return self.valued(replace(step, parameters=replace(step.parameters, log_ratio=most)))
 
     def climbed(self, step: Step, free: npt.NDArray[np.bool_], n_iterations: int) -> Step:
         """Climb from a step, whose evidence need not be known."""
