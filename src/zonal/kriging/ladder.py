@@ -48,8 +48,8 @@ NEAR = 0.5
 MANY_COLUMNS = 6
 # With less noise, what features leave at a row may be rounding alone: landmarks are rows.
 LEAST_NOISE = 1e-9
-# Iterations of L-BFGS for all parameters, and the least noise that they start from. From 1e-8, where
-# July's temperatures over land may begin, the climb ended at half the evidence.
+# Iterations of L-BFGS for all parameters, and the least noise that they start from. From 1e-8,
+# where July's temperatures over land may begin, the climb ended at half the evidence.
 ITERATIONS, START_NOISE = 12, 1e-3
 
 
