@@ -165,6 +165,11 @@ def measure(method: str, dataset: str, setting: Setting) -> dict[str, Any]:
     }
 
 
+def cells(rows: Rows) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The measurements in results, by the keys of a ledger."""
+    return {(row["dataset"], row["method"]): {"version": "0.1.0", **row} for row in rows}
+
+
 def run(
     quick: bool = False,
     methods: list[str] | None = None,
