@@ -189,6 +189,8 @@ def test_table2_no_cell_is_silent():
     assert "| Fourier | 1.300 ± 0.071 (v0.1.0) |" in section
     assert "| FastFood | more than 240 CPU s |" in section
     assert "| Harmonic | not run |" in section
+    # Five seeds of 70 s and two fits of the sample.
+    assert f"| not run: at least {70 * (5 + 2 * 20_000 / 0.9 / 9) / 60:.1f} CPU min |" in section
     assert "Default" not in section
     assert "| Default | 0.1.0 | 0.040 (70 s) | – | – | – |" in text
 

@@ -22,6 +22,7 @@ from zonal.theory.spectral import exact_error
 from ..measure import table
 from . import climate, table1, table2
 from .common import RESULTS, mean_and_deviation
+from .table1_setting import EPS
 
 ROOMS = (1, 2, 4, 1 << 30)
 KERNELS = (zonal.Gaussian(1.5), zonal.Matern(2.5, 2.0), zonal.RationalQuadratic(1.0, 1.5))
@@ -55,7 +56,7 @@ def needed(kernel: Any, dim: int, ratio: float) -> int | None:
             )
             for seed in SEEDS
         ]
-        return float(np.median(errors)) <= table1.EPS
+        return float(np.median(errors)) <= EPS
 
     return table1.smallest_width(reached, largest=MOST)
 

@@ -8,10 +8,12 @@ from matplotlib.figure import Figure
 import zonal
 
 from ..measure import table
-from .common import GIVEN_UP
+from .common import GIVEN_UP, SLOW
 from .table1_setting import BOUNDS, LARGEST, METHODS, RADIUS, RATIO, TIMES
 
 __all__ = ["body", "draw", "exponent", "sweep"]
+
+NOT_RUN = "not run"
 
 
 def sweep(rows: list[dict[str, Any]], dim: int, key: str) -> list[dict[str, Any]]:
@@ -44,11 +46,13 @@ NOTE = (
     "directions; "
     "**Gegenbauer (zonal)** is `GegenbauerFeatures` as it comes: lattices or Sobol points for "
     "directions, optimal radial functions, centred rows. Modified Fourier draws from the density "
-    "of its own paper, a box; the row below mixes that with the Gaussian's own frequencies, half "
-    "and half. Adaptive Sketch was run with one seed, and given up after four minutes. No method "
-    "can do with fewer features than K has eigenvalues above ελ (“least”). The last columns are "
-    "exponents of growth: slopes of log width against log(n/λ) at r = 1 and against log r at "
-    "n/λ = 100. All other methods run with their defaults."
+    "of its own paper, a box of half-width 10 √log(n/λ), of which the Gaussian's frequencies fill "
+    "a share that falls like a power d; the row below mixes that with the Gaussian's own, half and "
+    "half. PolySketch (original) leaves all degrees to chance, ours keeps the low ones exact. "
+    "Adaptive Sketch is given up after four CPU minutes. No method can do with fewer features than "
+    "K has eigenvalues above ελ (“least”). The last columns are exponents of growth: slopes of log "
+    "width against log(n/λ) at r = 1 and against log r at n/λ = 100. All other methods run with "
+    "their defaults."
 )
 
 
@@ -69,19 +73,22 @@ def _verdict(rows: list[dict[str, Any]]) -> str:
 
 
 def _older(rows: list[dict[str, Any]]) -> list[str]:
-    """Which lines are of an older version, with the three seeds that it had."""
-    names = [
-        name
+    """Which lines are of an older version, with the seeds that it had."""
+    names = {
+        name: row["version"].get(name, "0.1.0")
         for name in METHODS
-        if any(
-            name in row["measured"] and row["version"].get(name) != zonal.__version__
-            for row in rows
-        )
-    ]
-    return [f"Of an older version, with three seeds: {'; '.join(names)}."] if names else []
+        for row in rows
+        if name in row["measured"] and row["version"].get(name) != zonal.__version__
+    }
+    listed = "; ".join(
+        f"{name} ({version}, {'one seed' if name == SLOW else 'three seeds'})"
+        for name, version in names.items()
+    )
+    return [f"Of an older version: {listed}."] if names else []
 
 
 def body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
+    """The page."""
     parts = [
         NOTE
         + "\n\n"
@@ -121,14 +128,16 @@ def body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
             )
             return (
                 label,
-                *(_width(row[group][method]) if method in row[group] else "–" for row in points),
+                *(
+                    _width(row[group][method]) if method in row[group] else NOT_RUN
+                    for row in points
+                ),
                 *("–" if slope is None else f"{round(slope, 2) + 0.0:.2f}" for slope in slopes),
             )
 
         lines: list[tuple[str, ...]] = []
         for name in METHODS:
-            if any(name in row["measured"] for row in points):
-                lines.append(line(name, "measured", name))
+            lines.append(line(name, "measured", name))
             if name in BOUNDS:
                 lines.append(line(f"{name}, stated", "stated", name))
         lines.append(("least", *(f"{row['least']}" for row in points), "", ""))
@@ -157,6 +166,7 @@ def _width(value: float | str | None) -> str:
 
 
 def draw(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> Figure:
+    """The picture: widths over both sweeps."""
     figure = Figure(figsize=(3.2 * len(dims), 6), layout="constrained")
     axes = figure.subplots(2, len(dims), sharey=True, squeeze=False)
     for line, (key, label) in enumerate((("n/λ", "n/λ (r = 1)"), ("r", "r (n/λ = 100)"))):

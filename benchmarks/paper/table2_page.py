@@ -105,7 +105,8 @@ def body(rows: list[Row]) -> str:
             if first is None and second is None and not applies(method, dataset, False, FULL):
                 continue
             missing = [
-                NOT_RUN if applies(method, dataset, own, FULL) else "–" for own in (False, True)
+                _forecast(first) if applies(method, dataset, own, FULL) else "–"
+                for own in (False, True)
             ]
             lines.append(
                 (
@@ -146,6 +147,15 @@ def _automatic(rows: list[Row]) -> list[str]:
         "themselves, on the same splits; seconds are CPU time, the choice included.",
         table(lines, ("method", "version", *PUBLISHED)),
     ]
+
+
+def _forecast(first: Row | None) -> str:
+    """What a cell that was not run takes at least: the seeds, and two bandwidths on the sample."""
+    if first is None or not first["seconds"]:
+        return NOT_RUN
+    fits = len(FULL.seeds) + 2 * FULL.pilot / (0.9 * first["n"])
+    minutes = fits * float(np.mean(first["seconds"])) / 60
+    return f"{NOT_RUN}: at least {minutes:.1f} CPU min"
 
 
 def _cut(row: Row | None) -> str:
