@@ -178,8 +178,9 @@ def draw(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> Figure:
                 if not any(isinstance(one, int) for one in found):
                     continue
                 widths = [one if isinstance(one, int) else np.nan for one in found]
-                color = f"C{list(METHODS).index(name)}"
-                axis.loglog(places, widths, marker=".", color=color, label=name)
+                place = list(METHODS).index(name)
+                style = "--" if place >= 10 else "-"  # there are ten colours
+                axis.loglog(places, widths, style, marker=".", color=f"C{place % 10}", label=name)
             axis.loglog(places, [row["least"] for row in points], "k:", label="least possible")
             axis.set(title=f"d = {dim}", xlabel=label)
             axis.set_xticks(places, [f"{place:g}" for place in places])
