@@ -19,8 +19,8 @@ __all__ = ["balanced_degree", "diagonal_variance", "worthwhile_expansion"]
 
 # Columns for each function of a finer order. Set on seven cells of the paper's Table 1: for d = 2
 # the width needed at n/λ = 1e4 (1e3) is 215 (54) with 1 of them, 54 (32) with 2, and 108 (32) with
-# 4; an order that leaves out 1e-3 never gets there (32). Other rows and kernels agree
-# (benchmarks/results/order.md): 108 with 2 of them where 1 needs 256 and 4 need 152.
+# 4; an order that leaves out 1e-3 never gets there (32). In eleven of twelve settings of other rows
+# and kernels, too, 2 is the best of the three (benchmarks/results/order.md).
 ROOM = 2
 # Whoever asks for this many columns expects a usable map, and is told where it is not.
 MANY = 128
