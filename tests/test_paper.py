@@ -261,7 +261,8 @@ def test_missing_cells_alone_are_measured(tmp_path):
     assert ledger.get(("magic", "Fourier"), lambda: {"own": [9.0]})["own"] == [0.6]
     assert ledger.get(("magic", "Nyström"), lambda: {"own": [9.0]})["own"] == [9.0]
     path = tmp_path / "table3.partial.jsonl"
-    path.write_text(json.dumps({"key": '["magic", "Nyström"]', "value": results[1]}) + "\n")
+    line = {"key": '["magic", "Nyström"]', "value": results[1], "version": "0.0.1"}
+    path.write_text(json.dumps(line) + "\n")
     assert Ledger(path, measure=False).get(("magic", "Nyström"), dict) is None
 
 

@@ -111,7 +111,7 @@ class Ledger:
         if self.path is not None and self.path.exists():
             for line in self.path.read_text().splitlines():
                 record = json.loads(line)
-                if record["value"].get("version", zonal.__version__) == zonal.__version__:
+                if record.get("version") == zonal.__version__:
                     self.known[record["key"]] = record["value"]
 
     def remember(self, cells: Mapping[tuple[Any, ...], Any], version: str) -> None:
@@ -128,7 +128,8 @@ class Ledger:
             if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 with self.path.open("a") as file:
-                    file.write(json.dumps({"key": name, "value": self.known[name]}) + "\n")
+                    record = {"key": name, "value": self.known[name], "version": zonal.__version__}
+                    file.write(json.dumps(record) + "\n")
         return self.known.get(name)
 
 
