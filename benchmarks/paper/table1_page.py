@@ -87,6 +87,13 @@ def _older(rows: list[dict[str, Any]]) -> list[str]:
     return [f"Of an older version: {listed}."] if names else []
 
 
+def _gaps(rows: list[dict[str, Any]]) -> list[str]:
+    """Which lines were not run, and how to."""
+    names = [name for name in METHODS if not all(name in row["measured"] for row in rows)]
+    text = "Not run, for lack of CPU time (`python -m benchmarks.paper table1 --missing` does): "
+    return [f"{text}{'; '.join(names)}."] if names else []
+
+
 def body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
     """The page."""
     parts = [
@@ -97,6 +104,7 @@ def body(rows: list[dict[str, Any]], dims: tuple[int, ...]) -> str:
         + "; ".join(f"{name} {formula}" for name, (formula, _) in BOUNDS.items())
         + ".",
         *_older(rows),
+        *_gaps(rows),
         "## Runtime\n\nThe paper's second column states m nnz(X) for Fourier, Modified Fourier and "
         "Gegenbauer; n m² + m nnz(X) for Nyström; r¹² (n s_λ + nnz(X)) for PolySketch; "
         "r¹⁵ s_λ² n + r⁵ nnz(X) for Adaptive Sketch. Measured, below: CPU microseconds a row of "
