@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,11 @@ from scipy.special import iv
 import zonal
 from benchmarks.paper import EXPERIMENTS, figure1, main, table1, table2, table3
 from benchmarks.paper.common import Ledger, mean_and_deviation
+from benchmarks.paper.table1_page import exponent, sweep
+from benchmarks.paper.table1_setting import BOUNDS
+from benchmarks.paper.table1_setting import Setting as Table1Setting
+from benchmarks.paper.table2_page import body, find, standing
+from benchmarks.paper.table2_setting import FULL, PUBLISHED, QUICK
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +123,8 @@ def test_table1_rows_fill_the_ball():
 
 def test_table1_exponent_of_a_power():
     rows = [{"r": r, "measured": {"m": 7 * r**2.5, "none": None}} for r in (1.0, 2.0, 4.0)]
-    assert table1.exponent(rows, "r", "measured", "m") == pytest.approx(2.5)
-    assert table1.exponent(rows, "r", "measured", "none") is None
+    assert exponent(rows, "r", "measured", "m") == pytest.approx(2.5)
+    assert exponent(rows, "r", "measured", "none") is None
 
 
 def test_table2_problems():
@@ -143,10 +149,50 @@ def test_table2_standing_compares_seed_by_seed():
         {"dataset": "a", "part": "own bandwidth", "method": method, "mse": mse}
         for method, mse in (("Nyström", [1.0, 2.0, 3.0]), ("Harmonic", [1.1, 2.1, 3.4]))
     ]
-    best, ours, worse, error = table2.standing(rows, "a")
+    best, ours, worse, error = standing(rows, "a")
     assert (best, ours) == ("Nyström", "Harmonic")
     assert worse == pytest.approx(0.2)
     assert error == pytest.approx(np.std([0.1, 0.1, 0.4], ddof=1) / np.sqrt(3))
+
+
+def test_table2_search_ends_where_the_error_rises(monkeypatch):
+    """From wide to narrow: 0.12 is worse than 0.2, and 0.07 is never fitted."""
+    errors = {1.0: 2.7, 0.6: 1.6, 0.35: 1.0, 0.2: 0.64, 0.12: 0.65, 0.07: 0.1}
+    tried = []
+
+    def model(method, bandwidth, width, seed):
+        tried.extend(bandwidth)
+        return SimpleNamespace(cv_results_={"mean_test_mse": np.array([errors[tried[-1]], 3.0])})
+
+    monkeypatch.setattr(table2, "model", model)
+    monkeypatch.setattr(table2, "fit", lambda estimator, X, y: 0.0)
+    problem = table2.load("elevation", 200)
+    assert table2.choose("Fourier", problem, True, FULL) == ((0.2,), {})
+    assert tried == [1.0, 0.6, 0.35, 0.2, 0.12]
+
+
+def test_table2_no_cell_is_silent():
+    """One seed, an older version and what was given up are said where the number would stand."""
+    cell = {"dataset": "elevation", "n": 9, "part": "bandwidth 1", "bandwidth": [1.0]}
+    cell |= {"seconds": [70.0], "published mse": 1.3, "published seconds": 2.1, "reason": ""}
+    now = zonal.__version__
+    rows = [
+        {**cell, "method": "Nyström", "mse": [1.25], "version": now},
+        {**cell, "method": "Fourier", "mse": [1.25, 1.35], "version": "0.1.0"},
+        {**cell, "method": "FastFood", "mse": [], "version": now, "reason": "more than 240 CPU s"},
+        {**cell, "method": "Default", "part": "own bandwidth", "mse": [0.04], "version": "0.1.0"},
+    ]
+    rows += [{**rows[0], "dataset": name} for name in PUBLISHED if name != "elevation"]
+    text = body(rows)
+    section = text[text.index("## elevation") : text.index("## co2")]
+    assert "| Nyström | 1.250 (one seed) | 1.3 |" in section
+    assert "| Fourier | 1.300 ± 0.071 (v0.1.0) |" in section
+    assert "| FastFood | more than 240 CPU s |" in section
+    assert "| Harmonic | not run |" in section
+    # Five seeds of 70 s and two fits of the sample.
+    assert f"| not run: at least {70 * (5 + 2 * 20_000 / 0.9 / 9) / 60:.1f} CPU min |" in section
+    assert "Default" not in section
+    assert "| Default | 0.1.0 | 0.040 (70 s) | – | – | – |" in text
 
 
 def test_table3_exact_objectives():
@@ -175,7 +221,7 @@ def test_unknown_experiment():
 
 def test_methods_are_merged_into_what_is_known(tmp_path, monkeypatch):
     """The rows of the others stay as they are, in the file and in the table."""
-    point = table1.Setting(60, (2,), (10.0, 100.0), (1.0,), (0,), ("Harmonic",))
+    point = Table1Setting(60, (2,), (10.0, 100.0), (1.0,), (0,), ("Harmonic",))
     monkeypatch.setattr(table1, "QUICK", point)
     before = json.loads(main("table1", quick=True, out=tmp_path)[0].read_text())
     path, text, _ = main("table1", quick=True, out=tmp_path, methods=["Nyström"])
@@ -191,17 +237,33 @@ def test_a_run_that_is_stopped_goes_on(tmp_path):
     """What is in the file is not measured again; what is not known is left out if asked."""
     asked = []
 
-    def find():
+    def measured():
         asked.append(1)
         return {"mse": [0.1 + 0.2]}
 
     path = tmp_path / "runs" / "table.jsonl"
-    assert Ledger(path).get(("elevation", "Nyström", True), find) == {"mse": [0.1 + 0.2]}
+    assert Ledger(path).get(("elevation", "Nyström", True), measured) == {"mse": [0.1 + 0.2]}
     again = Ledger(path)
-    assert again.get(("elevation", "Nyström", True), find) == {"mse": [0.1 + 0.2]}
+    assert again.get(("elevation", "Nyström", True), measured) == {"mse": [0.1 + 0.2]}
     assert len(asked) == 1
-    assert Ledger(path, measure=False).get(("co2", "Nyström", True), find) is None
+    assert Ledger(path, measure=False).get(("co2", "Nyström", True), measured) is None
     assert len(asked) == 1
+
+
+def test_missing_cells_alone_are_measured(tmp_path):
+    """What the results have from this version stays; what is of another is measured again."""
+    results = [
+        {"dataset": "magic", "method": "Fourier", "own": [0.6], "version": zonal.__version__},
+        {"dataset": "magic", "method": "Nyström", "own": [0.7], "version": "0.0.1"},
+    ]
+    ledger = Ledger()
+    ledger.remember(table3.cells(results), zonal.__version__)
+    assert ledger.get(("magic", "Fourier"), lambda: {"own": [9.0]})["own"] == [0.6]
+    assert ledger.get(("magic", "Nyström"), lambda: {"own": [9.0]})["own"] == [9.0]
+    path = tmp_path / "table3.partial.jsonl"
+    line = {"key": '["magic", "Nyström"]', "value": results[1], "version": "0.0.1"}
+    path.write_text(json.dumps(line) + "\n")
+    assert Ledger(path, measure=False).get(("magic", "Nyström"), dict) is None
 
 
 @pytest.mark.slow
@@ -224,16 +286,16 @@ def test_quick_table1(quick):
     assert len(rows) == 2 * 5
     for row in rows:
         assert set(row["measured"]) == set(table1.QUICK.methods)
-        assert set(row["stated"]) == set(table1.BOUNDS)
+        assert set(row["stated"]) == set(BOUNDS)
         assert all(width is None or width >= row["least"] for width in row["measured"].values())
     for dim in table1.QUICK.dims:
-        points = table1.sweep(rows, dim, "n/λ")
+        points = sweep(rows, dim, "n/λ")
         last = points[-1]["measured"]
         assert last["Harmonic"] <= last["Gegenbauer (zonal)"] < last["Fourier"]
         assert last["Gegenbauer (zonal)"] < last["Gegenbauer (paper)"]
         assert last["Gegenbauer (paper)"] <= last["Gegenbauer (paper), theorem's q and s"]
         growth = [
-            table1.exponent(points, "n/λ", "measured", method)
+            exponent(points, "n/λ", "measured", method)
             for method in ("Harmonic", "Nyström", "Gegenbauer (zonal)", "Fourier")
         ]
         assert max(growth) == growth[-1]
@@ -243,22 +305,22 @@ def test_quick_table1(quick):
 def test_quick_table2(quick):
     """The paper's order on elevation at bandwidth 1: Gegenbauer ≈ Nyström < Fourier."""
     rows = quick[0]["table2"]["rows"]
-    assert {row["dataset"] for row in rows} == set(table2.PUBLISHED)
-    for dataset in table2.PUBLISHED:
+    assert {row["dataset"] for row in rows} == set(PUBLISHED)
+    for dataset in PUBLISHED:
         timed = dataset in ("co2", "climate")
         chosen = [row for row in rows if row["dataset"] == dataset]
-        auto = dataset in table2.QUICK.auto
+        auto = dataset in QUICK.auto
         assert len(chosen) == (23 if timed else 21) + auto
         assert all(len(row["mse"]) == len(row["seconds"]) == 2 for row in chosen)
 
     def mse(method, part="bandwidth 1", dataset="elevation"):
-        return np.mean(table2.find(rows, dataset, method, part)["mse"])
+        return np.mean(find(rows, dataset, method, part)["mse"])
 
     for method in ("Gegenbauer (zonal)", "Harmonic"):
         assert abs(mse(method) / mse("Nyström") - 1) < 0.05
         assert 1.05 * mse(method) < mse("Fourier")
     paper, zonal_map = (
-        table2.find(rows, "elevation", f"Gegenbauer ({name})", "bandwidth 1")
+        find(rows, "elevation", f"Gegenbauer ({name})", "bandwidth 1")
         for name in ("paper", "zonal")
     )
     assert paper["published mse"] == 1.15

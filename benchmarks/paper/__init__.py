@@ -10,7 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import zonal
 
 from . import figure1, table1, table2, table3
 from .common import RESULTS, Ledger, Report, say
@@ -21,6 +24,7 @@ EXPERIMENTS: dict[str, Callable[..., Report]] = {
     "table2": table2.run,
     "table3": table3.run,
 }
+TABLES: dict[str, ModuleType] = {"table1": table1, "table2": table2, "table3": table3}
 
 
 def main(
@@ -29,6 +33,7 @@ def main(
     out: str | PathLike[str] | None = None,
     methods: Sequence[str] = (),
     measure: bool = True,
+    missing: bool = False,
 ) -> list[Path]:
     """Run one experiment, or all, and write what it finds.
 
@@ -45,6 +50,8 @@ def main(
         Run these methods of a table only, and merge their rows into the results that are there.
     measure : bool, default=True
         False writes what a run that was stopped has measured so far, and measures nothing.
+    missing : bool, default=False
+        Measure only those cells of a table that its results do not have from this version.
 
     A full run keeps its measurements in ``*.partial.jsonl`` in the folder until all are made: run
     it again to go on where it was stopped.
@@ -65,15 +72,17 @@ def main(
         start = time.perf_counter()
         options: dict[str, Any] = {}
         partial = None if quick else Path(out) / f"{experiment}.partial.jsonl"
-        if experiment.startswith("table"):
+        if experiment in TABLES:
             options["ledger"] = Ledger(partial, measure)
-        written = Path(out) / f"{experiment}.json"
-        if methods or not measure:
-            options |= {"methods": list(methods) or None}
-            options |= {"known": json.loads(written.read_text())["rows"]}
+        if experiment in TABLES and (methods or missing or not measure):
+            written = Path(out) / f"{experiment}.json"
+            rows = json.loads(written.read_text())["rows"] if written.exists() else []
+            options |= {"methods": list(methods) or None, "known": rows}
+            if missing:
+                options["ledger"].remember(TABLES[experiment].cells(rows), zonal.__version__)
         report = EXPERIMENTS[experiment](quick, **options)
         paths += report.write(experiment, Path(out))
-        if partial is not None and measure:
+        if partial is not None and measure and not methods:  # all that it holds is in the results
             partial.unlink(missing_ok=True)
         say(f"{experiment}: {time.perf_counter() - start:.0f} s, {paths[-2]}")
     return paths

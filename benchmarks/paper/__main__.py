@@ -10,9 +10,15 @@ parser.add_argument("--quick", action="store_true", help="a minute instead of an
 parser.add_argument("--out", help="the folder of the results")
 parser.add_argument("--methods", nargs="*", default=[], help="of a table, merged into its results")
 parser.add_argument("--known", action="store_true", help="measure nothing: write what is known")
+parser.add_argument("--missing", action="store_true", help="only what the results do not have")
 arguments = parser.parse_args()
 for path in main(
-    arguments.name, arguments.quick, arguments.out, arguments.methods, not arguments.known
+    arguments.name,
+    arguments.quick,
+    arguments.out,
+    arguments.methods,
+    not arguments.known,
+    arguments.missing,
 ):
     if path.suffix == ".md":
         print(path.read_text())

@@ -15,6 +15,7 @@ from zonal.datasets import to_sphere
 from ..measure import table
 from . import table2
 from .common import RESULTS, mean_and_deviation
+from .table2_setting import FULL, PUBLISHED
 
 METHODS = (
     "Fourier",
@@ -45,8 +46,8 @@ def problems() -> dict[str, table2.Problem]:
     moment = (X[:, 2] - X[:, 2].min()) / np.ptp(X[:, 2])
     rows = np.column_stack([sphere, moment])
     return {
-        "temperature": table2.Problem("climate", rows, y, has_time=True),
-        "anomaly": table2.Problem("climate", rows, y - expected, has_time=True),
+        "temperature": table2.Problem("climate", rows, y),
+        "anomaly": table2.Problem("climate", rows, y - expected),
     }
 
 
@@ -57,9 +58,9 @@ def main() -> None:
     for method in METHODS:
         cells = []
         for problem in found.values():
-            row = table2.measure(method, problem, False, table2.FULL)
+            row = table2.measure(method, problem, False, FULL)
             cells.append("{:.3f} ± {:.3f}".format(*mean_and_deviation(row["mse"])))
-        published = table2.PUBLISHED["climate"][method.split(" (")[0]][0]
+        published = PUBLISHED["climate"][method.split(" (")[0]][0]
         lines.append((method, *cells, "–" if "zonal" in method else f"{published:g}"))
         write(found, lines)
 

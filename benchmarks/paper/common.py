@@ -97,7 +97,8 @@ class Ledger:
     Attributes
     ----------
     path : Path or None
-        Lines of JSON, one for each measurement; None keeps nothing.
+        Lines of JSON, one for each measurement; None keeps nothing. Those of another version are
+        not read.
     measure : bool
         Whether what is not known is measured; else it is left out.
     """
@@ -110,7 +111,14 @@ class Ledger:
         if self.path is not None and self.path.exists():
             for line in self.path.read_text().splitlines():
                 record = json.loads(line)
-                self.known[record["key"]] = record["value"]
+                if record.get("version") == zonal.__version__:
+                    self.known[record["key"]] = record["value"]
+
+    def remember(self, cells: Mapping[tuple[Any, ...], Any], version: str) -> None:
+        """Take over the measurements that one version made, so that they are not made again."""
+        for key, value in cells.items():
+            if value["version"] == version:
+                self.known.setdefault(json.dumps(list(key), ensure_ascii=False), value)
 
     def get(self, key: Iterable[Any], find: Callable[[], Any]) -> Any:
         """The measurement of a key: from the file, or made now; None where none is made."""
@@ -120,7 +128,8 @@ class Ledger:
             if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 with self.path.open("a") as file:
-                    file.write(json.dumps({"key": name, "value": self.known[name]}) + "\n")
+                    record = {"key": name, "value": self.known[name], "version": zonal.__version__}
+                    file.write(json.dumps(record) + "\n")
         return self.known.get(name)
 
 

@@ -4,6 +4,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+import zonal
+
+from ..paper.table2_setting import AUTOMATIC
 from .reproduction import kmeans_cells, ridge_cells
 from .rounding import rounded
 from .sources import NUMBER, RESULTS, Cell, cell, cells, find
@@ -230,22 +233,38 @@ def paper() -> str:
         "Default": "ours: `KernelRidge()`, one seed",
     }
     headings = dict.fromkeys(each.headings[-1] for each in find("table2.md > MSE, own bandwidth"))
+    data = [heading.split(":")[0] for heading in headings]
+    first = next(iter(headings))
     rows = []
     for method, label in names.items():
-        first = next(iter(headings))
-        at_one = text_or_empty(f"table2.md > {first} > {method} > MSE, bandwidth 1")
+        if method in AUTOMATIC:
+            way = f"table2.md > The automatic choice > {method}"
+            rows.append([label, "", *(_error(f"{way} > {name}") for name in data)])
+            continue
         published = [
             each.text
             for each in find(f"table2.md > {first} > {method} > published")
             if each.text.strip("– ")
         ]
+        at_one = _error(f"table2.md > {first} > {method} > MSE, bandwidth 1")
         line = [at_one + (f" ({published[0]})" if published else "")]
         for heading in headings:
-            line.append(text_or_empty(f"table2.md > {heading} > {method} > MSE, own bandwidth"))
+            line.append(_error(f"table2.md > {heading} > {method} > MSE, own bandwidth"))
         rows.append([label, *line])
-    data = [heading.split(":")[0] for heading in headings]
     header = ["test MSE", f"{data[0]}, bandwidth 1 (published)", *(f"{name}, own" for name in data)]
     return markdown(header, rows)
+
+
+def _error(way: str) -> str:
+    """Return the error of a cell: in italics of an older version, nothing where there is none."""
+    found = find(way)
+    if not found or not NUMBER.match(found[0].text):
+        return ""
+    number = rounded(found[0].value, 3)
+    older = "(v" in found[0].text or (
+        "The automatic choice" in found[0].headings and found[0].row[1] != zonal.__version__
+    )
+    return f"*{number}*" if older else number
 
 
 DIFFERENCES = ("data", "method", "ours", "published", "difference", "reason")

@@ -136,7 +136,40 @@ def test_useless_maps_warn():
         )
 
 
-@pytest.mark.parametrize("dim", [2, 3, 12])
+@pytest.mark.parametrize(
+    ("kernel", "dim", "degree", "balanced"),
+    # (q + 1)² ≤ 1,024 harmonics in three dimensions, (q + 1)(q + 2)(2q + 3)/6 in four.
+    [(zonal.NTK(2), 3, 31, 6), (zonal.ArcCosine(1), 4, 13, 2), (zonal.Matern(1.5), 3, 31, 4)],
+    ids=repr,
+)
+def test_slow_series_keep_the_harmonics_that_their_directions_see(kernel, dim, degree, balanced):
+    """The degree of least bias and variance of independent directions has twice the error."""
+    X = sphere(400, dim)
+    K = kernel(X)
+    lam = np.trace(K) / 1000
+
+    def error(**options):
+        features = zonal.GegenbauerFeatures(kernel, 1024, random_state=0, **options).fit(X)
+        Z = features.transform(X)
+        return features, zonal.theory.spectral_error(K, Z, lam)
+
+    features, found = error()
+    assert features.max_degree_ == degree
+    assert found < 0.5 * error(max_degree=balanced)[1]
+
+
+def test_slow_series_off_the_sphere_leave_directions_to_the_orders():
+    """The directions are 1,024 over the orders, and the harmonics at most so many."""
+    X = np.random.default_rng(0).standard_normal((400, 3))
+    features = zonal.GegenbauerFeatures(zonal.Matern(2.5, 2.0), 1024, random_state=0).fit(X)
+    q, s = features.max_degree_, features.n_radial_
+    assert s > 1
+    assert (q + 1) ** 2 <= 1024 / s < (q + 3) ** 2  # one order more or less where it is coarse
+    K = features.kernel_(X)
+    assert zonal.theory.spectral_error(K, features.transform(X), len(X) / 1000) < 0.5
+
+
+@pytest.mark.parametrize("dim", [12])
 def test_slow_series_balance_bias_and_variance(dim):
     """Against the definition: tail² + Var[φ²]/m for every degree by direct quadrature."""
     X = sphere(50, dim)

@@ -17,9 +17,10 @@ from ..polynomials import gauss_gegenbauer, n_harmonics, orthonormal_table
 
 __all__ = ["balanced_degree", "diagonal_variance", "worthwhile_expansion"]
 
-# Columns for each function of a finer order. In Table 1 of the paper, for d = 2, the width needed
-# at n/λ = 1e4 (1e3) is 215 (54) with 1 of them, 54 (32) with 2, and 108 (32) with 4; an order that
-# leaves out 1e-3 never gets there (32). In three dimensions they differ by one step at most.
+# Columns for each function of a finer order. Set on seven cells of the paper's Table 1: for d = 2
+# the width needed at n/λ = 1e4 (1e3) is 215 (54) with 1 of them, 54 (32) with 2, and 108 (32) with
+# 4; an order that leaves out 1e-3 never gets there (32). In eleven of twelve settings of other rows
+# and kernels, too, 2 is the best of the three (benchmarks/results/order.md).
 ROOM = 2
 # Whoever asks for this many columns expects a usable map, and is told where it is not.
 MANY = 128
@@ -86,19 +87,35 @@ def _degree(
     n_radial: int | None,
 ) -> int:
     """Return the largest degree q."""
-    if any(term.slow for term in terms):
-        return _balanced(series, dim, radius, n_components, n_radial)
     finest, coarse = series.degree(FINEST), series.degree(COARSE)
+    if any(term.slow for term in terms):
+        # Directions that are as many as the harmonics, evenly spread, see all of these: with 1,024
+        # columns, 400 normal rows and λ = n/1000, the spectral error of NTK(2) in three dimensions
+        # is 0.8 at the balanced degree 6 and 0.1 at 31, that of Matern(2.5, 2.0) 5.2 at 2 and 0.1
+        # at 15. From six dimensions on the two rules differ by a tenth of the error.
+        n_directions = n_components // sum(_orders(series, n_radial))
+        balanced = _balanced(series, dim, radius, n_components, n_radial)
+        return max(balanced, _fitting(finest, dim, n_directions))
     # Fewer harmonics than columns would leave columns linearly dependent: on the elevation data
     # at bandwidth 0.15, degree 25 (676 harmonics) has a test error of 0.47 km² and degree 31
     # (1,024) one of 0.37. At bandwidth 1, degree 7 leaves out 2e-7 of the trace and has an error
     # of 1.68; degree 14, where rounding begins, has 1.12, and no degree has less.
-    fitting = next((q for q in range(finest, 0, -1) if n_harmonics(q, dim) <= n_components), 0)
+    fitting = _fitting(finest, dim, n_components)
     if coarse <= fitting:
         return fitting
     # Degrees beyond these add more variance than they take away bias: with 1,024 columns, N(0, I)
     # in nine dimensions and bandwidth 2, the error is 0.13 at the coarse degree 8, 0.105 at 4.
     return max(fitting, min(coarse, _balanced(series, dim, radius, n_components, n_radial)))
+
+
+def _fitting(most: int, dim: int, count: int) -> int:
+    """Return the largest degree, up to the most, whose harmonics number at most so many."""
+    return next((q for q in range(most, 0, -1) if n_harmonics(q, dim) <= count), 0)
+
+
+def _orders(series: Series, n_radial: int | None) -> list[int]:
+    """Return the radial orders of all degrees: those given, or a coarse choice."""
+    return series.orders(series.degree(0.0), COARSE) if n_radial is None else series.split(n_radial)
 
 
 def _order_tolerance(series: Series, dim: int, n_components: int) -> float:
@@ -119,8 +136,7 @@ def _balanced(
     series: Series, dim: int, radius: float, n_components: int, n_radial: int | None
 ) -> int:
     """Return the degree that balances bias and variance at the mean radius."""
-    top = series.degree(0.0)
-    orders = series.orders(top, COARSE) if n_radial is None else series.split(n_radial)
+    top, orders = series.degree(0.0), _orders(series, n_radial)
     coefficients = _relative(series.at(radius, top, orders))
     total = float(np.square(coefficients).sum()) / max(series.kept(top, orders), 1e-300)
     return balanced_degree(coefficients, total, dim, n_components / sum(orders))

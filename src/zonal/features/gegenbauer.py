@@ -53,8 +53,9 @@ class GegenbauerFeatures(AnchoredFeatures, ReducedFeatures):
     max_degree : int or "auto", default="auto"
         The largest degree q. ``"auto"``: all degrees above rounding (a tail of 1e-15 of k(x, x)),
         as far as their harmonics number at most D. If these leave out more than 1e-3: the degree
-        that minimises tail² + variance, since high degrees are heavy-tailed, and so for slow
-        series (ArcCosine, NTK, Matérn), up to degree 200. Tails are averaged over the rows.
+        that minimises tail² + variance, since high degrees are heavy-tailed. For slow series
+        (ArcCosine, NTK, Matérn): that degree, or the last whose harmonics number at most the
+        directions, if that is higher, up to 200. Tails are averaged over the rows.
     n_radial : int or "auto", default="auto"
         The order s. ``"auto"`` is the smallest whose tail is below 1e-3, at most D; a finer one,
         down to a tail of 1e-15, as far as the functions up to degree and order number at most D/2.
