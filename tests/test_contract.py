@@ -18,6 +18,9 @@ SIGNATURES = {
     "Matern": "(nu=1.5, length_scale=1.0)",
     "Laplacian": "(length_scale=1.0)",
     "RationalQuadratic": "(length_scale=1.0, alpha=1.0)",
+    "Cauchy": "(length_scale=1.0, power=2.0, decay=1.0)",
+    "Periodic": "(period=1.0, length_scale=1.0, nu=inf)",
+    "SpaceTime": "(space, time, interaction=0.0)",
     "RotationInvariant": "(f)",
     "GeneralizedZonalKernel": "(dim, radial, max_degree, n_radial)",
     "GegenbauerFeatures": "(kernel='gaussian', n_components=1024, *, max_degree='auto', "
