@@ -102,6 +102,15 @@ def test_gradient_of_a_periodic_kernel() -> None:
         np.testing.assert_allclose(gradient, change / 2e-6, atol=2e-9)
 
 
+def test_the_same_at_all_times() -> None:
+    space = zonal.Matern(1.5, 0.7)
+    kernel = zonal.SpaceTime(space, None)
+    np.testing.assert_allclose(kernel(PLANE), space(PLANE[:, :2]), rtol=1e-12)
+    gradient = kernel.gradient(PLANE[:5], PLANE[5:9])
+    np.testing.assert_allclose(gradient[..., :2], space.gradient(PLANE[:5, :2], PLANE[5:9, :2]))
+    assert not gradient[..., 2].any()
+
+
 def test_december_lies_beside_january() -> None:
     kernel = zonal.Periodic(12.0)
     assert kernel([[12.0]], [[1.0]]) == pytest.approx(kernel([[1.0]], [[2.0]]).item())

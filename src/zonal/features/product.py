@@ -87,10 +87,10 @@ class ProductFeatures(GroupedFeatures):
             return super()._checked_groups()
         kernel.check()
         kernel.check_width(self.n_features_in_)
-        if kernel.interaction:
+        if kernel.interaction or kernel.time is None:
             raise ValueError(
                 f"{kernel!r} is not a product of kernels of space and of time: ProductFeatures "
-                "need interaction=0; else use NystroemFeatures."
+                "need interaction=0 and a kernel of time; else use NystroemFeatures."
             )
         time = self.n_features_in_ - 1
         return [

@@ -47,9 +47,9 @@ class SpaceTime(DifferenceKernel):
     space : Kernel
         φ. Any shift-invariant kernel for β = 0; else `Matern`, `Gaussian`, `Laplacian`,
         `RationalQuadratic` or `Cauchy`. Length scales may differ between columns.
-    time : Kernel
+    time : Kernel or None
         T, a shift-invariant kernel of one column, as `Periodic` is. For β > 0 one of the five and
-        `Periodic`, or a product of these.
+        `Periodic`, or a product of these. None: the same at all times, T = 1.
     interaction : float, default=0.0
         β, from 0 to 1.
 
@@ -74,7 +74,7 @@ class SpaceTime(DifferenceKernel):
         "use NystroemFeatures."
     )
 
-    def __init__(self, space: Kernel, time: Kernel, interaction: float = 0.0) -> None:
+    def __init__(self, space: Kernel, time: Kernel | None, interaction: float = 0.0) -> None:
         self.space = space
         self.time = time
         self.interaction = interaction
@@ -83,6 +83,8 @@ class SpaceTime(DifferenceKernel):
         """Raise ValueError if a parameter is out of range."""
         for name in ("space", "time"):
             part = getattr(self, name)
+            if name == "time" and part is None:
+                continue
             if not (isinstance(part, Kernel) and part.shift_invariant):
                 raise ValueError(
                     f"{name}={part!r} of SpaceTime must be a shift-invariant kernel, such as "
@@ -99,7 +101,7 @@ class SpaceTime(DifferenceKernel):
                 f"space={self.space!r} of SpaceTime must be Matern, Gaussian, Laplacian, "
                 "RationalQuadratic or Cauchy where interaction > 0, for positive definiteness."
             )
-        if not _has_variogram(self.time):
+        if self.time is None or not _has_variogram(self.time):
             raise ValueError(
                 f"time={self.time!r} of SpaceTime must be Cauchy, RationalQuadratic, Matern, "
                 "Laplacian, Gaussian, Periodic or a product of these where interaction > 0, for "
@@ -119,13 +121,15 @@ class SpaceTime(DifferenceKernel):
         rows = self.valid_rows(X)
         return type(self)(
             self.space.resolve(rows[:, :-1], sample_weight),
-            self.time.resolve(rows[:, -1:], sample_weight),
+            None if self.time is None else self.time.resolve(rows[:, -1:], sample_weight),
             self.interaction,
         )
 
     def of_differences(self, delta: FloatArray) -> FloatArray:
         """Return the kernel at differences [..., d + 1]: [...]."""
         place, lag = delta[..., :-1], delta[..., -1:]
+        if self.time is None:
+            return self.space.of_differences(place)
         in_time = self.time.of_differences(lag)
         if self.interaction == 0:
             return np.asarray(in_time * self.space.of_differences(place))
@@ -136,6 +140,8 @@ class SpaceTime(DifferenceKernel):
     def difference_slopes(self, delta: FloatArray) -> FloatArray:
         """Return its gradient by the difference: [..., d + 1]."""
         place, lag, dim = delta[..., :-1], delta[..., -1:], delta.shape[-1] - 1
+        if self.time is None:
+            return np.append(self.space.difference_slopes(place), np.zeros(lag.shape), axis=-1)
         in_time, beta = self.time.of_differences(lag), float(self.interaction)
         wider = self._widening(lag)
         root, shrunk = np.sqrt(wider), wider ** (-dim / 2)
@@ -154,7 +160,7 @@ class SpaceTime(DifferenceKernel):
 
     def _widening(self, lag: FloatArray) -> FloatArray:
         """ψ(u)."""
-        if self.interaction == 0:
+        if self.interaction == 0 or self.time is None:
             return np.ones(lag.shape[:-1])
         return np.asarray((1 + variogram(self.time, lag)) ** float(self.interaction))
 
