@@ -128,6 +128,7 @@ class ModelLearner(Learner):
             int(part.n_neighbors),
             required=required,
             n_features=int(part.n_features),
+            periods=part.periods(),
         )
 
     def _open(

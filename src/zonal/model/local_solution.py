@@ -17,6 +17,7 @@ from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
+from ..kriging.space_time import find_space_time
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 
@@ -238,6 +239,7 @@ def solve_local(
     learnt: bool = False,
     verbose: bool = False,
     deadline: Deadline | None = None,
+    periods: tuple[float, ...] | None = None,
 ) -> LocalSolution:
     """Fit the joint model to rows in memory.
 
@@ -268,6 +270,8 @@ def solve_local(
         Whether the columns of the rows were learnt from targets (see `locate`).
     deadline : Deadline, optional
         How long the search for parameters may take.
+    periods : tuple of float, optional
+        Where the last column is a time: seasons that are tried.
     """
     X, Y, weight = block.parts
     Y = np.asarray(Y, np.float64)
@@ -281,6 +285,10 @@ def solve_local(
         found = find_parameters(
             locations, kernel, noise, verbose=verbose, deadline=deadline, quick=quick
         )
+        if periods is not None and kernel is None and features is None:
+            found = find_space_time(
+                locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
+            )
         if features is not None:
             found = _beside(locations, features, found, kernel is None, noise is None)
         else:

@@ -190,6 +190,7 @@ class Start:
             learnt=recipe.columns is not None and FeatureSpace(recipe.columns, 0).learnt,
             verbose=verbose,
             deadline=Deadline(local.seconds),
+            periods=local.periods,
         )
         return FromRows(recipe.columns, recipe.features, self.n_columns, part)
 

@@ -1,0 +1,177 @@
+r"""Kernels of space and time by evidence: what changes, what stays, and what comes back.
+
+The last column is a time. The model is a sum of at most four terms,
+
+.. math::
+
+    k = k_{\text{change}}(h, u) + w_0 k_{\text{stay}}(h) + \sum_p w_p k_{\text{season}}(h, u \bmod p),
+
+each with a length scale of its own in space. What changes is of Gneiting's class, with a
+generalized Cauchy kernel of time; where all times lie within one period, time is a circle. A term is
+added if the evidence grows by more than its parameters cost (Schwarz's criterion), and all
+parameters climb on together.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._deadline import Deadline
+from .._typing import Array, FloatArray
+from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
+from .kernel_evidence import Bounds, Judged, Model, Term
+from .locations import Locations
+from .noise import has_signal
+from .search import Found
+
+__all__ = ["find_space_time", "is_circle"]
+
+# Rows that are judged, and their neighbours.
+JUDGED_ROWS, NEIGHBORS = 1_200, 20
+# Iterations of L-BFGS for each of two searches for neighbours.
+ITERATIONS = 8
+# Length scales in units of the first, within which the climbs stay.
+FARTHEST = (math.log(1e-3), math.log(1e3))
+# Starts of what stays: rough, and smooth, in units of the first length scale.
+STARTS = (0.25, 4.0)
+LEAST_NOISE = 1e-5
+
+
+def is_circle(times: Array, period: float) -> bool:
+    """Whether times lie within one period: the months of a year.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.kriging.space_time import is_circle
+    >>> is_circle(np.arange(1, 13), 12.0), is_circle(np.arange(1, 25), 12.0)
+    (True, False)
+    """
+    return float(np.ptp(times)) < period
+
+
+def find_space_time(
+    locations: Locations,
+    start: Found,
+    periods: tuple[float, ...],
+    *,
+    noise: float | None = None,
+    verbose: bool = False,
+    deadline: Deadline | None = None,
+) -> Found:
+    """Find the terms and their parameters, from a Matérn kernel of all columns.
+
+    Parameters
+    ----------
+    locations : Locations
+        All rows; the last column is a time.
+    start : Found
+        With a length scale for each column.
+    periods : tuple of float
+        Seasons that are tried, in units of the time. One that holds all times makes it a circle;
+        others that are not covered twice are left out.
+    noise : float, optional
+        η, if it is known.
+    deadline : Deadline, optional
+        How long it may take.
+
+    Returns
+    -------
+    Found
+        As given, where nothing is better.
+    """
+    kernel = start.kernel
+    if not isinstance(kernel, Matern) or not has_signal(locations.targets) or len(locations) < 100:
+        return start
+    times = np.asarray(locations.rows[:, -1], np.float64)
+    span = float(np.ptp(times))
+    if span == 0:
+        return start
+    judged = Judged(locations, JUDGED_ROWS, NEIGHBORS)
+    deadline = deadline or Deadline()
+    first = max(start.noise, LEAST_NOISE) if noise is None else max(noise, 1e-7)
+    best = Model((_as_term(kernel),), math.log(first))
+    value = judged.evidence(best, judged.neighbors(best.kernel))[0]
+    circle = next((period for period in periods if is_circle(times, period)), None)
+    changes = _change(kernel, span, circle)
+    for added in (None, "stay", *(p for p in periods if p != circle and span >= 2 * p)):
+        if deadline.passed():
+            break
+        trials = []
+        for model, n_more in _trials(best, kernel, changes, added):
+            climbed, found = judged.climb(model, ITERATIONS)
+            trials.append((found - n_more * math.log(len(judged)) / 2, climbed))
+            if verbose:
+                print(f"{climbed.kernel}, noise {math.exp(climbed.log_noise):.3g}: {found:.2f}")
+        reached, model = max(trials, key=lambda trial: trial[0])
+        if reached > value:
+            best, value = model, reached
+    if len(best.terms) == 1 and best.kernel is kernel:
+        return start
+    eta = math.exp(best.log_noise) if noise is None else noise
+    return Found(best.kernel, eta, 1.0, value)
+
+
+def _trials(
+    best: Model, kernel: Matern, changes: Term, added: float | str | None
+) -> Iterator[tuple[Model, int]]:
+    """Yield models to climb from, and how many parameters they have more."""
+    space = np.asarray(kernel.length_scale, np.float64)[:-1]
+    if added is None:
+        yield Model((changes,), best.log_noise), 0
+    elif added == "stay":
+        for factor in STARTS:
+            yield best.plus(_stay(space, factor)), 2
+    else:
+        assert isinstance(added, float)
+        yield best.plus(_season(space, added)), 3
+
+
+def _as_term(kernel: Matern) -> Term:
+    """A kernel without parameters."""
+    return Term(lambda _: kernel, np.zeros(0), ())
+
+
+def _change(kernel: Matern, span: float, circle: float | None) -> Term:
+    """Gneiting's class, from the length scales of a Matérn kernel of all columns."""
+    scales, nu = np.asarray(kernel.length_scale, np.float64), float(kernel.nu)
+    space, time = scales[:-1], min(float(scales[-1]), 10 * span)
+
+    if circle is not None:
+
+        def on_circle(values: FloatArray) -> Kernel:
+            periodic = Periodic(circle, math.exp(values[1]), nu=1.5)
+            return SpaceTime(Matern(nu, math.exp(values[0]) * space), periodic, float(values[2]))
+
+        # In units of the circle's radius.
+        around = math.log(min(max(2 * math.pi * time / circle, 0.05), 20.0))
+        bounds: Bounds = (FARTHEST, (math.log(0.01), math.log(100.0)), (0.0, 1.0))
+        return Term(on_circle, np.array([0.0, around, 0.0]), bounds)
+
+    def on_line(values: FloatArray) -> Kernel:
+        cauchy = Cauchy(math.exp(values[1]) * time, float(values[2]), math.exp(values[3]))
+        return SpaceTime(Matern(nu, math.exp(values[0]) * space), cauchy, float(values[4]))
+
+    decay = (math.log(0.05), math.log(20.0))
+    bounds = (FARTHEST, FARTHEST, (0.1, 2.0), decay, (0.0, 1.0))
+    return Term(on_line, np.array([0.0, 0.0, min(2.0, 2 * nu), 0.0, 0.1]), bounds)
+
+
+def _stay(space: FloatArray, factor: float) -> Term:
+    """What is the same at all times."""
+    return Term(
+        lambda values: SpaceTime(Matern(1.5, math.exp(values[0]) * space), None),
+        np.array([math.log(factor)]), (FARTHEST,), math.log(0.3),
+    )  # fmt: skip
+
+
+def _season(space: FloatArray, period: float) -> Term:
+    """What comes back after a period."""
+
+    def kernel_of(values: FloatArray) -> Kernel:
+        periodic = Periodic(period, math.exp(values[1]))
+        return SpaceTime(Matern(1.5, math.exp(values[0]) * space), periodic)
+
+    bounds = (FARTHEST, (math.log(0.1), math.log(100.0)))
+    return Term(kernel_of, np.array([math.log(4.0), 0.0]), bounds, 0.0)
