@@ -27,7 +27,7 @@ def judged() -> Judged:
 
 def models() -> list[Model]:
     space = np.array([1.0, 1.2])
-    line, circle = _change(START, 5.0, None), _change(START, 5.0, 6.0)
+    line, circle = _change(START, 1.5, 5.0, None), _change(START, 1.5, 5.0, 6.0)
     both = Model((line, _stay(space, 0.5), _season(space, 2.0)), np.log(0.02))
     return [both, Model((circle, _stay(space, 4.0)), np.log(0.1))]
 
@@ -67,21 +67,20 @@ def test_evidence_is_the_sum_of_conditional_densities(judged) -> None:
     assert value == pytest.approx(expected, rel=1e-9)
 
 
-def test_what_stays_and_what_comes_back_are_found() -> None:
+def test_what_comes_back_is_found() -> None:
     rng = np.random.default_rng(1)
-    places, months = rng.uniform(0, 10, (40, 2)), np.arange(24.0)
-    X = np.column_stack([np.repeat(places, 24, axis=0), np.tile(months, 40)])
+    places, months = rng.uniform(0, 10, (20, 2)), np.arange(36.0)
+    X = np.column_stack([np.repeat(places, 36, axis=0), np.tile(months, 20)])
     season = zonal.SpaceTime(zonal.Matern(1.5, 8.0), zonal.Periodic(12.0, 1.0))
     stays = zonal.SpaceTime(zonal.Matern(1.5, 1.0), None)
     weather = zonal.SpaceTime(zonal.Matern(0.5, 3.0), zonal.Cauchy(1.0, 1.0))
     truth = 3.0 * season + stays + 0.2 * weather
     matrix = truth(X) + 0.01 * np.eye(len(X))
     y = np.linalg.cholesky(matrix) @ rng.standard_normal((len(X), 1))
-    held = np.isin(np.arange(len(X)) // 24, np.arange(0, 40, 4))
+    held = X[:, 2] >= 27
     start = Found(zonal.Matern(0.5, [3.0, 3.0, 3.0]), 0.02, 1.0, np.nan)
     found = find_space_time(locate(X[~held], y[~held]), start, (12.0,))
     assert "Periodic" in repr(found.kernel)
-    assert "time=None" in repr(found.kernel)
     known, asked = X[~held], X[held]
 
     def error(kernel, noise) -> float:

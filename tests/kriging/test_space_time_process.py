@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import zonal
+from zonal.kriging.compiled_pairs import fast_differences
 from zonal.kriging.correlated import CorrelatedRows
 from zonal.kriging.low import LandmarkLow
 from zonal.kriging.process import LocalProcess
@@ -58,6 +59,22 @@ def test_neighbors_are_the_most_correlated_rows() -> None:
     assert sorted(earlier[0]) == [-1, -1, -1, 0, 1, 2, 3, 4]
     most = np.argsort(-KERNEL(ROWS[40:41], ROWS[:40])[0], kind="stable")[:8]
     np.testing.assert_array_equal(earlier[1], most)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.6])
+@pytest.mark.parametrize(
+    "time",
+    [None, zonal.Cauchy(2.0, 1.3, 0.4), zonal.Periodic(12.0, 0.8), zonal.Periodic(12.0, 0.8, 1.5),
+     zonal.Matern(0.5, 3.0), zonal.Matern(1.5, 3.0), zonal.Matern(2.5, 3.0), zonal.Gaussian(2.0)],
+)  # fmt: skip
+def test_compiled_kernels_are_the_same(time, beta) -> None:
+    delta = ROWS[:, None, :] - ROWS
+    for nu in (0.5, 1.5, 2.5, 0.8):
+        space = zonal.Matern(nu, [0.5, 2.0])
+        kernel = zonal.SpaceTime(space, time, 0.0 if time is None else beta)
+        whole = 2.0 * kernel + zonal.Matern(1.5, [1.0, 2.0, 3.0])
+        found = fast_differences(whole, delta)
+        np.testing.assert_allclose(found, whole.of_differences(delta), rtol=1e-11, atol=1e-300)
 
 
 def test_gradients_of_predictions() -> None:

@@ -5,7 +5,7 @@ time most of another. Each term has a metric, in which trees find candidates, an
 ranks what they find: rows at one place, or at one time, are no ties that chance decides.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Periodic, Product, SpaceTime, Sum
 from ..kernels.shift_invariant import ShiftInvariantKernel
+from .compiled_pairs import fast_differences
 from .covariance import terms_of
 from .neighbors import Indices, Nearest, earlier_neighbors
 
@@ -114,23 +115,15 @@ class CorrelatedRows:
         out = np.empty((len(queries), min(n_neighbors, candidates.shape[1])), np.int32)
         for start in range(0, len(queries), BLOCK):
             part = slice(start, start + BLOCK)
-            out[part] = _best(self.kernel.of_differences, self.rows, queries[part],
-                              candidates[part], out.shape[1])  # fmt: skip
+            out[part] = self._best(queries[part], candidates[part], out.shape[1])
         return out
 
-
-def _best(
-    values_of: Callable[[FloatArray], FloatArray],
-    rows: FloatArray,
-    queries: FloatArray,
-    candidates: Indices,
-    n_best: int,
-) -> Indices:
-    """Return the candidates of the largest covariance, -1 at the end."""
-    known = candidates >= 0
-    values = values_of(queries[:, None, :] - rows[np.maximum(candidates, 0)])
-    values = np.where(known, values, -np.inf)
-    # By row number among equals, so that the order of the candidates does not matter.
-    order = np.argsort(-values, axis=1, kind="stable")[:, :n_best]
-    best = np.take_along_axis(candidates, order, axis=1)
-    return np.where(np.take_along_axis(known, order, axis=1), best, -1).astype(np.int32)
+    def _best(self, queries: FloatArray, candidates: Indices, n_best: int) -> Indices:
+        """Return the candidates of the largest covariance, -1 at the end."""
+        known = candidates >= 0
+        delta = queries[:, None, :] - self.rows[np.maximum(candidates, 0)]
+        values = np.where(known, fast_differences(self.kernel, delta), -np.inf)
+        # By row number among equals, so that the order of the candidates does not matter.
+        order = np.argsort(-values, axis=1, kind="stable")[:, :n_best]
+        best = np.take_along_axis(candidates, order, axis=1)
+        return np.where(np.take_along_axis(known, order, axis=1), best, -1).astype(np.int32)

@@ -22,11 +22,13 @@ from scipy.optimize import minimize
 
 from .._typing import FloatArray
 from ..kernels import Kernel
+from ..rows.threads import ordered_map
+from .compiled_pairs import fast_differences
 from .correlated import CorrelatedRows
 from .locations import Locations
 from .marginal import Observed, marginal
 from .neighbors import Indices
-from .pairs import of_pairs
+from .pairs import pair_differences
 from .whitening import Whitening
 
 __all__ = ["Judged", "Model", "Term"]
@@ -34,6 +36,7 @@ __all__ = ["Judged", "Model", "Term"]
 Bounds = tuple[tuple[float, float], ...]
 # Of a difference quotient, in parameters that are logarithms or shares.
 STEP = 1e-6
+BLOCK = 128
 LOG_NOISE, LOG_WEIGHT = (np.log(1e-7), np.log(1e3)), (np.log(1e-6), np.log(1e6))
 
 
@@ -142,6 +145,7 @@ class Judged:
         repeated = locations.repeated
         self.repeated = repeated._replace(within=repeated.within / unit**2).part(self.numbers)
         self._pairs = np.tril_indices(self.m + 1, -1)
+        self._known: tuple[Indices, FloatArray] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -171,8 +175,8 @@ class Judged:
 
     def evidence(self, model: Model, neighbors: Indices) -> tuple[float, FloatArray]:
         """Return the log evidence, and its gradient in the order of `Model.vector`."""
-        queries = self.rows[self.numbers]
-        values = [of_pairs(term.kernel, self.rows, queries, neighbors) for term in model.terms]
+        delta = self._differences(neighbors)
+        values = [_at(term.kernel, delta) for term in model.terms]
         weights = np.exp([term.log_weight for term in model.terms])
         prior, noise = float(weights.sum()), float(np.exp(model.log_noise))
         matrix = self._matrices(np.tensordot(weights, values, axes=1), prior)
@@ -210,10 +214,17 @@ class Judged:
                 moved = term.values.copy()
                 step = STEP if moved[place] + STEP <= upper else -STEP
                 moved[place] += step
-                new = of_pairs(term.kernel_of(moved), self.rows, queries, neighbors)
+                new = _at(term.kernel_of(moved), delta)
                 change = float((by_pairs * (new - values[number])).sum()) / step
                 slope.append(weights[number] * change)
         return float(found.log_evidence), np.array(slope)
+
+    def _differences(self, neighbors: Indices) -> FloatArray:
+        """Return differences of all pairs, which stay while the parameters move."""
+        if self._known is None or self._known[0] is not neighbors:
+            delta = pair_differences(self.rows, self.rows[self.numbers], neighbors)
+            self._known = neighbors, delta
+        return self._known[1]
 
     def _matrices(self, pairs: FloatArray, prior: float) -> FloatArray:
         """Return covariances of each row and its neighbours, the row last: [s, m + 1, m + 1]."""
@@ -223,3 +234,16 @@ class Judged:
         diagonal = np.arange(self.m + 1)
         out[:, diagonal, diagonal] = prior
         return out
+
+
+def _at(kernel: Kernel, delta: FloatArray) -> FloatArray:
+    """Return a kernel at differences [s, p, d], a part at a time: [s, p]."""
+    out = np.empty(delta.shape[:-1])
+
+    def run(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        out[part] = fast_differences(kernel, delta[part])
+
+    for _ in ordered_map(run, range(0, len(delta), BLOCK)):
+        pass
+    return out

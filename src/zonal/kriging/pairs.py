@@ -10,12 +10,13 @@ from scipy.linalg import solve
 from .._typing import Array, FloatArray
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
+from .compiled_pairs import fast_differences
 from .correlation import GAUSSIAN
 from .covariance import Covariance
 from .neighbors import Indices
 from .weights import NO_LOW, Extra, Factors, Low, compiled_weights
 
-__all__ = ["NOTHING", "no_points", "of_pairs", "pair_extra", "pair_slopes", "pair_weights"]
+__all__ = ["NOTHING", "no_points", "of_pairs", "pair_differences", "pair_extra", "pair_slopes", "pair_weights"]
 
 # Rows whose pairs are evaluated at a time: 528 pairs each with 32 neighbours, some megabytes.
 BLOCK = 256
@@ -46,21 +47,26 @@ def of_pairs(kernel: Kernel, rows: Array, queries: Array, neighbors: Indices) ->
         query after its last neighbour.
     """
     m = neighbors.shape[1]
-    first, second = np.tril_indices(m + 1, -1)
-    out = np.empty((len(queries), len(first)))
+    out = np.empty((len(queries), m * (m + 1) // 2))
 
     def run(start: int) -> None:
         part = slice(start, start + BLOCK)
-        members, asked = neighbors[part], np.asarray(queries[part], np.float64)
-        near = np.asarray(rows, np.float64)[np.maximum(members, 0)]
-        # The query stands in for what is missing, and so comes right after the last neighbour.
-        local = np.where((members < 0)[:, :, None], asked[:, None, :], near)
-        local = np.concatenate([local, asked[:, None, :]], axis=1)
-        out[part] = kernel.of_differences(local[:, first] - local[:, second])
+        delta = pair_differences(rows, queries[part], neighbors[part])
+        out[part] = fast_differences(kernel, delta)
 
     for _ in ordered_map(run, range(0, len(queries), BLOCK)):
         pass
     return out
+
+
+def pair_differences(rows: Array, queries: Array, neighbors: Indices) -> FloatArray:
+    """Return the differences of the same pairs: [q, m (m + 1) / 2, d]."""
+    first, second = np.tril_indices(neighbors.shape[1] + 1, -1)
+    asked = np.asarray(queries, np.float64)[:, None, :]
+    near = np.asarray(rows, np.float64)[np.maximum(neighbors, 0)]
+    # The query stands in for what is missing, and so comes right after the last neighbour.
+    local = np.concatenate([np.where((neighbors < 0)[:, :, None], asked, near), asked], axis=1)
+    return np.asarray(local[:, first] - local[:, second])
 
 
 def pair_extra(kernel: Kernel, rows: Array, queries: Array, neighbors: Indices) -> Extra:

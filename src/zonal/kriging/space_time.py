@@ -1,19 +1,19 @@
 r"""Kernels of space and time by evidence: what changes, what stays, and what comes back.
 
-The last column is a time. The model is a sum of at most four terms,
+The last column is a time. The model is a sum,
 
 .. math::
 
-    k = k_{\text{change}}(h, u) + w_0 k_{\text{stay}}(h) + \sum_p w_p k_{\text{season}}(h, u \bmod p),
+    k = k_{\text{change}}(h, u) + \sum_{j \le 2} w_j k_{\text{stay},j}(h)
+    + \sum_p w_p k_{\text{season}}(h, u \bmod p),
 
-each with a length scale of its own in space. What changes is of Gneiting's class, with a
-generalized Cauchy kernel of time; where all times lie within one period, time is a circle. A term is
-added if the evidence grows by more than its parameters cost (Schwarz's criterion), and all
-parameters climb on together.
+each with length scales of its own in space. What changes is of Gneiting's class, with a
+generalized Cauchy kernel of time; where all times lie within one period, time is a circle. The term
+that the evidence wants most is added as long as it grows by more than the parameters cost (Schwarz's
+criterion), and all parameters climb on together.
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -27,15 +27,18 @@ from .search import Found
 
 __all__ = ["find_space_time", "is_circle"]
 
-# Rows that are judged, and their neighbours.
-JUDGED_ROWS, NEIGHBORS = 1_200, 20
-# Iterations of L-BFGS for each of two searches for neighbours.
-ITERATIONS = 8
+# Rows that are judged, and their neighbours: where terms are compared, and where the best is taken.
+QUICK, WHOLE = (600, 16), (1_200, 20)
+# Iterations of L-BFGS there, for each of two searches for neighbours.
+MANY, FEW = 8, 5
 # Length scales in units of the first, within which the climbs stay.
 FARTHEST = (math.log(1e-3), math.log(1e3))
-# Starts of what stays: rough, and smooth, in units of the first length scale.
-STARTS = (0.25, 4.0)
+# What stays, from place to place and over large regions: starts in units of the first length scale.
+STARTS = (("near", 0.25), ("far", 4.0))
 LEAST_NOISE = 1e-5
+# ν of what changes.
+SMOOTHNESS = (0.5, 1.5, 2.5)
+ROUNDING = 1e-6
 
 
 def is_circle(times: Array, period: float) -> bool:
@@ -84,48 +87,43 @@ def find_space_time(
     kernel = start.kernel
     if not isinstance(kernel, Matern) or not has_signal(locations.targets) or len(locations) < 100:
         return start
-    times = np.asarray(locations.rows[:, -1], np.float64)
-    span = float(np.ptp(times))
-    if span == 0:
+    times = np.unique(np.asarray(locations.rows[:, -1], np.float64))
+    if len(times) < 2:
         return start
-    judged = Judged(locations, JUDGED_ROWS, NEIGHBORS)
+    span = float(np.ptp(times))
+    covered = span * len(times) / (len(times) - 1)  # the last time has its step too
+    quick, judged = (Judged(locations, n_rows, m) for n_rows, m in (QUICK, WHOLE))
     deadline = deadline or Deadline()
     first = max(start.noise, LEAST_NOISE) if noise is None else max(noise, 1e-7)
     best = Model((_as_term(kernel),), math.log(first))
     value = judged.evidence(best, judged.neighbors(best.kernel))[0]
+    price = math.log(len(judged)) / 2  # of a parameter: Schwarz's criterion
     circle = next((period for period in periods if is_circle(times, period)), None)
-    changes = _change(kernel, span, circle)
-    for added in (None, "stay", *(p for p in periods if p != circle and span >= 2 * p)):
-        if deadline.passed():
+    space = np.asarray(kernel.length_scale, np.float64)[:-1]
+    others = {f"what stays, {name}": (_stay(space, factor), 2) for name, factor in STARTS} | {
+        f"season of {one:g}": (_season(space, one), 3)
+        for one in periods
+        if one != circle and covered >= (2 - ROUNDING) * one
+    }
+    trials: list[tuple[str, Model, int]] = [
+        ("what changes", Model((_change(kernel, nu, span, circle),), best.log_noise), 0)
+        for nu in SMOOTHNESS
+    ]
+    while trials and not deadline.passed():
+        tried = [(name, *quick.climb(model, MANY), more) for name, model, more in trials]
+        name, model, _, more = max(tried, key=lambda one: one[2] - one[3] * price)
+        model, found = judged.climb(model, FEW)
+        if verbose:
+            print(f"{name}: {found:.2f}, {model.kernel}, noise {math.exp(model.log_noise):.3g}")
+        if found - more * price <= value:
             break
-        trials = []
-        for model, n_more in _trials(best, kernel, changes, added):
-            climbed, found = judged.climb(model, ITERATIONS)
-            trials.append((found - n_more * math.log(len(judged)) / 2, climbed))
-            if verbose:
-                print(f"{climbed.kernel}, noise {math.exp(climbed.log_noise):.3g}: {found:.2f}")
-        reached, model = max(trials, key=lambda trial: trial[0])
-        if reached > value:
-            best, value = model, reached
+        best, value = model, found
+        others.pop(name, None)
+        trials = [(one, best.plus(term), n) for one, (term, n) in others.items()]
     if len(best.terms) == 1 and best.kernel is kernel:
         return start
     eta = math.exp(best.log_noise) if noise is None else noise
     return Found(best.kernel, eta, 1.0, value)
-
-
-def _trials(
-    best: Model, kernel: Matern, changes: Term, added: float | str | None
-) -> Iterator[tuple[Model, int]]:
-    """Yield models to climb from, and how many parameters they have more."""
-    space = np.asarray(kernel.length_scale, np.float64)[:-1]
-    if added is None:
-        yield Model((changes,), best.log_noise), 0
-    elif added == "stay":
-        for factor in STARTS:
-            yield best.plus(_stay(space, factor)), 2
-    else:
-        assert isinstance(added, float)
-        yield best.plus(_season(space, added)), 3
 
 
 def _as_term(kernel: Matern) -> Term:
@@ -133,9 +131,9 @@ def _as_term(kernel: Matern) -> Term:
     return Term(lambda _: kernel, np.zeros(0), ())
 
 
-def _change(kernel: Matern, span: float, circle: float | None) -> Term:
+def _change(kernel: Matern, nu: float, span: float, circle: float | None) -> Term:
     """Gneiting's class, from the length scales of a Matérn kernel of all columns."""
-    scales, nu = np.asarray(kernel.length_scale, np.float64), float(kernel.nu)
+    scales = np.asarray(kernel.length_scale, np.float64)
     space, time = scales[:-1], min(float(scales[-1]), 10 * span)
 
     if circle is not None:
