@@ -77,7 +77,7 @@ SIGNATURES = {
     "DistanceMatchedKFold": "(queries, n_splits=5, *, random_state=0)",
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', n_features=256, "
-    "random_state=None, verbose=False, time_limit=None)",
+    "random_state=None, verbose=False, time_limit=None, time=None)",
     "KernelRidge.predict_interval": "(self, X, coverage=0.9)",
     "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95))",
     "GaussianProcess.predict_interval": "(self, X, coverage=0.9)",

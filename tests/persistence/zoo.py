@@ -115,6 +115,11 @@ def fourier() -> Any:
     return zonal.FourierFeatures(zonal.Gaussian(2.0), 24, random_state=0)
 
 
+SPACE_TIME = zonal.SpaceTime(zonal.Matern(1.5, 1.0), zonal.Periodic(2.0), 0.2) + zonal.SpaceTime(
+    zonal.Matern(0.5, 2.0), None
+)
+
+
 def local() -> Any:
     return zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 8, noise=0.1, random_state=0)
 
@@ -122,6 +127,8 @@ def local() -> Any:
 KERNELS = [
     zonal.Gaussian(2.0),
     zonal.Matern(0.8, 2.0),
+    zonal.Periodic(12.0, 0.5),
+    zonal.SpaceTime(zonal.Matern(1.5, [1.0, 2.0]), zonal.Cauchy(2.0, 1.5, 0.5), 0.3),
     zonal.Laplacian(2.0),
     zonal.RationalQuadratic(2.0, 1.5),
     zonal.Exponential(2.0),
@@ -233,6 +240,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), SPHERE, y),
     (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), PLANE, VARYING),
     (zonal.NeighborKriging(zonal.RationalQuadratic(1.0, 2.0), 8, noise=0.1), X, Y),
+    (zonal.NeighborKriging(SPACE_TIME, 8, noise=0.1, n_features=0), SPHERE, y),
     (zonal.KernelKMeans(features(), 3, random_state=0), X, None),
     (zonal.KernelPCA(features(), 3), X, None),
     (zonal.ExactKernelRidge(zonal.Gaussian(2.0), 0.1, random_state=0), X, y),

@@ -15,7 +15,7 @@ from ..kernels import Kernel, Periodic, Product, SpaceTime, Sum
 from ..kernels.shift_invariant import ShiftInvariantKernel
 from .compiled_pairs import fast_differences
 from .covariance import terms_of
-from .neighbors import Indices, Nearest, earlier_neighbors
+from .neighbors import N_SPARSER, SPARSER, Indices, Nearest, append_new, earlier_neighbors
 
 __all__ = ["CorrelatedRows", "metric_points"]
 
@@ -25,6 +25,8 @@ CANDIDATES = 2
 # place apart.
 LITTLE = 1e-3
 BLOCK = 1024
+# Of the neighbours of a prediction, which are among every fourth row, every sixteenth, and so on.
+FAR_SHARE = 0.25
 
 
 def metric_points(kernel: Kernel, rows: Array, other: Kernel | None = None) -> FloatArray:
@@ -71,6 +73,7 @@ class CorrelatedRows:
     def __init__(self, kernel: Kernel, rows: Array) -> None:
         self.kernel = kernel
         self.rows = np.asarray(rows, np.float64)
+        self._fewer: dict[int, CorrelatedRows] = {}
         self._terms = [one for _, one in terms_of(kernel)]
         times = [one.time for one in self._terms if isinstance(one, SpaceTime)]
         self._time = next((time for time in times if time is not None), None)
@@ -94,6 +97,34 @@ class CorrelatedRows:
             for nearest, points in zip(self._nearest, self._metrics(queries), strict=True)
         ]
         return self._ranked(np.asarray(queries, np.float64), found, n_neighbors)
+
+    def near_and_far(self, queries: Array, n_neighbors: int) -> Indices:
+        """Return the same, but for a fourth of them, which are the best of ever fewer rows.
+
+        The most correlated rows are often copies of each other: times of one place, places of one
+        time. In blocks of climate_berkeley 32 of them have an error of 3.93, with 8 of sparser rows
+        among them 3.76, as 96 have.
+        """
+        if n_neighbors >= len(self.rows):
+            return self.query(queries, n_neighbors)
+        n_far = int(FAR_SHARE * n_neighbors)
+        out = np.full((len(queries), n_neighbors), -1, np.int32)
+        n_near = n_neighbors - n_far
+        out[:, :n_near] = self.query(queries, n_near)
+        counts = (out >= 0).sum(axis=1)
+        ends = np.linspace(n_near, n_neighbors, N_SPARSER + 1).astype(int)[1:]
+        for level, end in enumerate(ends, start=1):
+            sparser = self._sparser(len(self.rows) // SPARSER**level)
+            if sparser is not None:
+                append_new(sparser.query(queries, min(end, len(sparser.rows))), out, counts, end)
+        return out
+
+    def _sparser(self, n_rows: int) -> "CorrelatedRows | None":
+        if n_rows < 1:
+            return None
+        if n_rows not in self._fewer:
+            self._fewer[n_rows] = CorrelatedRows(self.kernel, self.rows[:n_rows])
+        return self._fewer[n_rows]
 
     def earlier(self, n_neighbors: int, numbers: Indices | None = None) -> Indices:
         """Return the most correlated of earlier rows: [s, m], -1 where there are fewer."""

@@ -31,7 +31,7 @@ from .neighbors import Indices
 from .pairs import pair_differences
 from .whitening import Whitening
 
-__all__ = ["Judged", "Model", "Term"]
+__all__ = ["Judged", "Model", "Term", "judged_numbers"]
 
 Bounds = tuple[tuple[float, float], ...]
 # Of a difference quotient, in parameters that are logarithms or shares.
@@ -118,6 +118,12 @@ class Model:
         return replace(self, terms=(*self.terms, term))
 
 
+def judged_numbers(n: int, n_rows: int, first: int) -> Indices:
+    """Return numbers of rows from the first to the n-th, evenly spread over their logarithms."""
+    spread = np.geomspace(first, n, n_rows + 1).astype(int)
+    return np.unique(np.minimum(spread, n - 1)).astype(np.int32)
+
+
 class Judged:
     """Rows whose terms of the evidence are summed.
 
@@ -134,8 +140,7 @@ class Judged:
     def __init__(self, locations: Locations, n_rows: int, n_neighbors: int) -> None:
         n = len(locations)
         self.m = min(n_neighbors, n - 1)
-        spread = np.geomspace(self.m, n, n_rows + 1).astype(int) if n > self.m else []
-        self.numbers = np.unique(np.minimum(spread, n - 1)).astype(np.int32)
+        self.numbers = judged_numbers(n, n_rows, self.m)
         self.rows = np.asarray(locations.rows, np.float64)
         targets = locations.targets - locations.targets.mean(axis=0)
         unit = targets.std(axis=0)

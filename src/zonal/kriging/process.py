@@ -215,7 +215,10 @@ class LocalProcess:
 
     def _others(self, points: FloatArray) -> Indices:
         """The nearest rows that are not the point itself: [q, m]."""
-        near = self._near(points, self.n_neighbors + 1)
+        if self._correlated is not None:
+            near = self._correlated.query(points, min(self.n_neighbors + 1, len(self.rows)))
+        else:
+            near = self._near(points, self.n_neighbors + 1)
         itself = (self.points[near[:, 0]] == points).all(axis=1)
         return np.ascontiguousarray(np.where(itself[:, None], near[:, 1:], near[:, :-1]))
 
@@ -225,7 +228,7 @@ class LocalProcess:
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
         if self._correlated is not None:
-            neighbors[order] = self._correlated.query(points[order], m)
+            neighbors[order] = self._correlated.near_and_far(points[order], m)
         elif self.n_far:
             neighbors[order] = near_and_far(self._index(), points[order], m, self.n_far)
         else:

@@ -14,18 +14,25 @@ criterion), and all parameters climb on together.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
-from .kernel_evidence import Bounds, Judged, Model, Term
+from .correlated import metric_points
+from .covariance import terms_of
+from .kernel_evidence import Bounds, Judged, Model, Term, judged_numbers
 from .locations import Locations
+from .low import CANDIDATES, LandmarkLow, farthest_points
+from .marginal import Observed, marginal
+from .neighbors import Indices
 from .noise import has_signal
+from .process import LocalProcess
 from .search import Found
 
-__all__ = ["find_space_time", "is_circle"]
+__all__ = ["find_space_time", "is_circle", "split_space_time"]
 
 # Rows that are judged, and their neighbours: where terms are compared, and where the best is taken.
 QUICK, WHOLE = (600, 16), (1_200, 20)
@@ -120,10 +127,69 @@ def find_space_time(
         best, value = model, found
         others.pop(name, None)
         trials = [(one, best.plus(term), n) for one, (term, n) in others.items()]
-    if len(best.terms) == 1 and best.kernel is kernel:
+    if best.kernel is kernel:
         return start
     eta = math.exp(best.log_noise) if noise is None else noise
     return Found(best.kernel, eta, 1.0, value)
+
+
+def split_space_time(
+    locations: Locations, found: Found, n_features: int, n_neighbors: int, verbose: bool = False
+) -> Found:
+    """Carry the low degrees of the term that is longest by features, if the evidence is higher.
+
+    It is the same process: the neighbours see what features leave, and only how well Vecchia's
+    approximation knows it changes.
+
+    Parameters
+    ----------
+    locations : Locations
+    found : Found
+        With a sum of kernels of space and time.
+    n_features : int
+        D, at most.
+    n_neighbors : int
+        Of predictions.
+    """
+    n_features = min(n_features, len(locations) // 4)
+    if n_features < 1 or not found.kernel.by_differences or found.noise <= 0:
+        return found
+    numbers = judged_numbers(len(locations), WHOLE[0], 1)
+    best, value = found, _evidence(locations, found, numbers, n_neighbors)
+    for weight, term in terms_of(found.kernel):
+        landmarks = _landmarks(term, locations.rows, n_features)
+        low = LandmarkLow.of(term, weight, landmarks, n_features)
+        split = replace(found, low=low)
+        reached = _evidence(locations, split, numbers, n_neighbors)
+        if verbose:
+            print(f"features of {term}: {reached:.2f}, without {value:.2f}")
+        if reached > value:
+            best, value = split, reached
+    return best
+
+
+def _evidence(locations: Locations, found: Found, numbers: Indices, n_neighbors: int) -> float:
+    process = LocalProcess(
+        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, 0, found.low
+    )
+    whitening = process.whitening(numbers, min(n_neighbors, WHOLE[1]))
+    columns = np.column_stack(
+        [np.ones(len(locations)), locations.targets, process.features(locations.rows)]
+    )
+    whitened = whitening.apply(columns)
+    observed = Observed.of(whitening.variance, locations.repeated.part(numbers), found.noise)
+    n_targets = locations.targets.shape[1]
+    return float(marginal(whitened.T @ whitened, n_targets, observed, 1.0).log_evidence)
+
+
+def _landmarks(term: Kernel, rows: Array, n_landmarks: int) -> FloatArray:
+    """Return rows that are spread out in the metric of a term."""
+    some = np.asarray(rows[:CANDIDATES], np.float64)
+    points = metric_points(term, some)
+    numbered = np.column_stack([points, np.arange(len(some))])
+    scales = np.append(np.ones(points.shape[1]), np.inf)  # numbers are at no distance
+    chosen = farthest_points(numbered, scales, n_landmarks)[:, -1].astype(int)
+    return np.asarray(some[chosen])
 
 
 def _as_term(kernel: Matern) -> Term:

@@ -17,7 +17,7 @@ from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
-from ..kriging.space_time import find_space_time
+from ..kriging.space_time import find_space_time, split_space_time
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 
@@ -289,6 +289,7 @@ def solve_local(
             found = find_space_time(
                 locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
             )
+            found = split_space_time(locations, found, n_features, n_neighbors, verbose)
         if features is not None:
             found = _beside(locations, features, found, kernel is None, noise is None)
         else:
