@@ -68,7 +68,9 @@ def stations(split: str) -> Task:
     if split == "last month":
         asked = day > day.max() - 30
     else:
-        label = day.astype(int) if split == "days" else np.unique(place, axis=0, return_inverse=True)[1]
+        label = (
+            day.astype(int) if split == "days" else np.unique(place, axis=0, return_inverse=True)[1]
+        )
         label = np.unique(label, return_inverse=True)[1].ravel()
         asked = np.random.default_rng(0).random(label.max() + 1)[label] < SHARE
     return Task(X, data["y"].astype(float), asked, place, 365.25)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from .._loaded import check_array
 from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
-from ..kernels.expansion.mercer import NEGLIGIBLE
 from ..kernels import SpaceTime
+from ..kernels.expansion.mercer import NEGLIGIBLE
 from .base import KernelFeatures
 from .groups import GroupedFeatures
 from .harmonic import HarmonicFeatures
@@ -37,10 +37,11 @@ class ProductFeatures(GroupedFeatures):
     Parameters
     ----------
     groups : list of (columns, features), or SpaceTime
-        A separable kernel of space and time stands for `HarmonicFeatures` of its kernel of space,
-        for all columns but the last, and of its kernel of time for the last. Else, for each group its columns (numbers, names if X has names, a slice or a mask) and a feature
+        For each group its columns (numbers, names if X has names, a slice or a mask) and a feature
         map: `HarmonicFeatures`, whose eigenvalues are known, or any other of this library, whose
-        columns' mean squares stand in for them.
+        columns' mean squares stand in for them. A separable kernel of space and time stands for
+        `HarmonicFeatures` of its kernel of space, for all columns but the last, and of its kernel
+        of time for the last.
     n_components : int, default=1024
         The largest number of columns D; fewer, where there are not so many products above 1e-15
         of the largest.

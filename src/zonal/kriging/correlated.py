@@ -55,7 +55,7 @@ def metric_points(kernel: Kernel, rows: Array, other: Kernel | None = None) -> F
     if isinstance(kernel, Sum):
         return metric_points(kernel.k1, numbers)
     if isinstance(kernel, ShiftInvariantKernel):
-        return numbers / np.asarray(kernel._scale, np.float64)  # noqa: SLF001
+        return numbers / np.asarray(kernel._scale, np.float64)
     return numbers
 
 

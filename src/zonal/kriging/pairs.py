@@ -16,7 +16,15 @@ from .covariance import Covariance
 from .neighbors import Indices
 from .weights import NO_LOW, Extra, Factors, Low, compiled_weights
 
-__all__ = ["NOTHING", "no_points", "of_pairs", "pair_differences", "pair_extra", "pair_slopes", "pair_weights"]
+__all__ = [
+    "NOTHING",
+    "no_points",
+    "of_pairs",
+    "pair_differences",
+    "pair_extra",
+    "pair_slopes",
+    "pair_weights",
+]
 
 # Rows whose pairs are evaluated at a time: 528 pairs each with 32 neighbours, some megabytes.
 BLOCK = 256

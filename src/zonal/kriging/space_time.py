@@ -7,9 +7,9 @@ The last column is a time. The model is a sum,
     k = k_{\text{change}}(h, u) + \sum_{j \le 2} w_j k_{\text{stay},j}(h)
     + \sum_p w_p k_{\text{season}}(h, u \bmod p),
 
-each with length scales of its own in space. What changes is of Gneiting's class, with a
-generalized Cauchy kernel of time; where all times lie within one period, time is a circle. The term
-that the evidence wants most is added as long as it grows by more than the parameters cost (Schwarz's
+each with length scales of its own in space. What changes is of Gneiting's class, with a generalized
+Cauchy kernel of time; where all times lie within one period, time is a circle. The term that the
+evidence wants most is added as long as it grows by more than the parameters cost (Schwarz's
 criterion), and all parameters climb on together.
 """
 
