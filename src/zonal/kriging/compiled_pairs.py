@@ -12,7 +12,6 @@ from numba import njit
 from .._typing import FloatArray
 from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
 from ..kernels.base import Scaled, Sum
-from .correlation import of_kernel
 
 __all__ = ["fast_differences"]
 
@@ -58,7 +57,7 @@ def _parameters(
     if isinstance(time, Periodic) and (time.nu in _NU or time.nu == math.inf):
         nu = 0.0 if time.nu == math.inf else time.nu
         return *head, CIRCLE, np.array([time.length_scale, time.period, nu]), beta
-    if isinstance(time, Matern) and of_kernel(time) is not None and time.nu in _NU:
+    if isinstance(time, Matern) and time.nu in _NU:
         scale = float(np.ravel(time.length_scale)[0])
         return *head, MATERN, np.array([scale, time.nu, 0.0]), beta
     return None

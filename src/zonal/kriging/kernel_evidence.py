@@ -171,10 +171,10 @@ class Judged:
 
             bounds = model.bounds()
             start = np.clip(model.vector(), *np.transpose(bounds))
-            options = {"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10}
             result = minimize(
-                loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-            )
+                loss, start, jac=True, method="L-BFGS-B", bounds=bounds,
+                options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
+            )  # fmt: skip
             model, value = model.at(result.x), -float(result.fun) * len(self)
         return model, value
 
@@ -189,7 +189,7 @@ class Judged:
         inner, cross = matrix[:, :-1, :-1], matrix[:, :-1, -1]
         diagonal = np.arange(self.m)
         inner[:, diagonal, diagonal] += nugget[neighbors]
-        b = np.linalg.solve(inner, cross[:, :, None])[:, :, 0]
+        b: FloatArray = np.linalg.solve(inner, cross[:, :, None])[:, :, 0].astype(np.float64)
         own = nugget[self.numbers]
         variance = np.maximum(prior - (b * cross).sum(axis=1), 1e-12 * prior) + own
         whitening = Whitening(self.numbers, neighbors, b, variance)

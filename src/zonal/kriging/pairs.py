@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import solve
 
 from .._typing import Array, FloatArray
+from ..engines.correlation import GAUSSIAN
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
 from .compiled_pairs import fast_differences
-from .correlation import GAUSSIAN
 from .covariance import Covariance
 from .neighbors import Indices
 from .weights import NO_LOW, Extra, Factors, Low, compiled_weights
