@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import zonal
-from zonal.kriging.compiled_pairs import fast_differences
+from zonal.kriging.compiled_differences import fast_differences
 from zonal.kriging.correlated import CorrelatedRows
 from zonal.kriging.low import LandmarkLow
 from zonal.kriging.process import LocalProcess

@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Periodic, Product, SpaceTime, Sum
 from ..kernels.shift_invariant import ShiftInvariantKernel
-from .compiled_pairs import fast_differences
+from .compiled_differences import fast_differences
 from .covariance import terms_of
 from .neighbors import N_SPARSER, SPARSER, Indices, Nearest, append_new, earlier_neighbors
 

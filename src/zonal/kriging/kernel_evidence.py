@@ -23,12 +23,12 @@ from scipy.optimize import minimize
 from .._typing import FloatArray
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
-from .compiled_pairs import fast_differences
+from .compiled_differences import fast_differences
 from .correlated import CorrelatedRows
+from .difference_pairs import pair_differences
 from .locations import Locations
 from .marginal import Observed, marginal
 from .neighbors import Indices
-from .pairs import pair_differences
 from .whitening import Whitening
 
 __all__ = ["Judged", "Model", "Term", "judged_numbers"]

@@ -12,9 +12,9 @@ from ..engines.correlation import scaled
 from ..kernels import Kernel
 from .correlated import CorrelatedRows
 from .covariance import covariance_of
+from .difference_pairs import pair_slopes, pair_weights
 from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
-from .pairs import pair_slopes, pair_weights
 from .reference import reference_weights
 from .weights import NO_LOW, compiled_slopes, compiled_weights
 from .whitening import Whitening, spatial_order

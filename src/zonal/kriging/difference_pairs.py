@@ -11,7 +11,7 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import GAUSSIAN
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
-from .compiled_pairs import fast_differences
+from .compiled_differences import fast_differences
 from .covariance import Covariance
 from .neighbors import Indices
 from .weights import NO_LOW, Extra, Factors, Low, compiled_weights
