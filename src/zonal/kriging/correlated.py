@@ -12,9 +12,9 @@ import numpy as np
 
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Periodic, Product, SpaceTime, Sum
-from ..kernels.shift_invariant import ShiftInvariantKernel
 from .compiled_differences import fast_differences
 from .covariance import terms_of
+from .low import length_scale_of
 from .neighbors import N_SPARSER, SPARSER, Indices, Nearest, append_new, earlier_neighbors
 
 __all__ = ["CorrelatedRows", "metric_points"]
@@ -54,9 +54,7 @@ def metric_points(kernel: Kernel, rows: Array, other: Kernel | None = None) -> F
         return np.hstack([metric_points(part, numbers) for part in (kernel.k1, kernel.k2)])
     if isinstance(kernel, Sum):
         return metric_points(kernel.k1, numbers)
-    if isinstance(kernel, ShiftInvariantKernel):
-        return numbers / np.asarray(kernel._scale, np.float64)
-    return numbers
+    return numbers / np.asarray(length_scale_of(kernel), np.float64)
 
 
 class CorrelatedRows:
