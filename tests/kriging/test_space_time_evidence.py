@@ -5,10 +5,18 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import zonal
-from zonal.kriging.kernel_evidence import Judged, Model
+from zonal.kriging.kernel_evidence import Judged, Model, judged_numbers
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
-from zonal.kriging.space_time import _change, _season, _stay, find_space_time
+from zonal.kriging.space_time import (
+    WHOLE,
+    _change,
+    _evidence,
+    _season,
+    _stay,
+    find_space_time,
+    split_space_time,
+)
 
 START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
 
@@ -107,3 +115,32 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
 def test_bad_periods_are_named(time) -> None:
     with pytest.raises(ValueError, match="periods of the last column"):
         zonal.NeighborKriging(time=time).fit(np.eye(4), np.arange(4.0))
+
+
+def test_the_split_never_lowers_the_evidence() -> None:
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.uniform(0, 3, (240, 2)), rng.integers(1, 13, 240)])
+    kernel = zonal.SpaceTime(zonal.Matern(1.5, 1.5), zonal.Periodic(12.0, 1.0)) + zonal.SpaceTime(
+        zonal.Matern(0.5, 0.3), None
+    )
+    matrix = kernel(X) + 0.01 * np.eye(240)
+    locations = locate(X, np.linalg.cholesky(matrix) @ rng.standard_normal((240, 1)))
+    found = Found(kernel, 0.01, 1.0, np.nan)
+    split = split_space_time(locations, found, 40, 8)
+    numbers = judged_numbers(240, WHOLE[0], 1)
+    before, after = (_evidence(locations, one, numbers, 8) for one in (found, split))
+    assert split.low is not None
+    assert after > before
+    assert split.kernel is kernel
+
+
+def test_months_by_default() -> None:
+    rng = np.random.default_rng(3)
+    places = rng.uniform(0, 3, (30, 2))
+    X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(1.0, 13.0), 30)])
+    y = X[:, 0] * np.cos(2 * np.pi * X[:, 2] / 12) + np.sin(3 * X[:, 1])
+    model = zonal.NeighborKriging(time=12, n_features=20).fit(X, y)
+    assert "Periodic" in repr(model.kernel_)
+    december, year_before = X[:5].copy(), X[:5].copy()
+    december[:, 2], year_before[:, 2] = 12.5, 0.5
+    np.testing.assert_allclose(model.predict(december), model.predict(year_before), atol=1e-8)
