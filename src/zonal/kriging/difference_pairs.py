@@ -13,8 +13,10 @@ from ..kernels import Kernel
 from ..rows.threads import ordered_map
 from .compiled_differences import fast_differences
 from .covariance import Covariance
+from .neighborhood import Factors
 from .neighbors import Indices
-from .weights import NO_LOW, Extra, Factors, Low, compiled_weights
+from .pairs import NO_LOW, Extra, LowPair
+from .weights import compiled_weights
 
 __all__ = [
     "NOTHING",
@@ -96,7 +98,7 @@ def pair_weights(
     queries: Array,
     neighbors: Indices,
     factors: Factors | None = None,
-    low: Low = NO_LOW,
+    low: LowPair = NO_LOW,
 ) -> tuple[FloatArray, FloatArray]:
     """Weights and conditional variances, as `compiled_weights` with rows in their own units."""
     extra = pair_extra(kernel, rows, queries, neighbors)
@@ -113,7 +115,7 @@ def pair_slopes(
     queries: Array,
     neighbors: Indices,
     residual: FloatArray,
-    low: Low = NO_LOW,
+    low: LowPair = NO_LOW,
 ) -> tuple[FloatArray, FloatArray]:
     """Gradients of predictions, and a, as `compiled_slopes` with rows in their own units."""
     n_targets, m = residual.shape[1], neighbors.shape[1]

@@ -188,7 +188,7 @@ def _landmarks(term: Kernel, rows: Array, n_landmarks: int) -> FloatArray:
     points = metric_points(term, some)
     numbered = np.column_stack([points, np.arange(len(some))])
     scales = np.append(np.ones(points.shape[1]), np.inf)  # numbers are at no distance
-    chosen = farthest_points(numbered, scales, n_landmarks)[:, -1].astype(int)
+    chosen = farthest_points(numbered, scales, n_landmarks)[0][:, -1].astype(int)
     return np.asarray(some[chosen])
 
 
