@@ -18,6 +18,9 @@ SIGNATURES = {
     "Matern": "(nu=1.5, length_scale=1.0)",
     "Laplacian": "(length_scale=1.0)",
     "RationalQuadratic": "(length_scale=1.0, alpha=1.0)",
+    "Cauchy": "(length_scale=1.0, power=2.0, decay=1.0)",
+    "Periodic": "(period=1.0, length_scale=1.0, nu=inf)",
+    "SpaceTime": "(space, time, interaction=0.0)",
     "RotationInvariant": "(f)",
     "GeneralizedZonalKernel": "(dim, radial, max_degree, n_radial)",
     "GegenbauerFeatures": "(kernel='gaussian', n_components=1024, *, max_degree='auto', "
@@ -74,7 +77,7 @@ SIGNATURES = {
     "DistanceMatchedKFold": "(queries, n_splits=5, *, random_state=0)",
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', n_features=256, "
-    "random_state=None, verbose=False, time_limit=None)",
+    "random_state=None, verbose=False, time_limit=None, time=None)",
     "KernelRidge.predict_interval": "(self, X, coverage=0.9)",
     "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95))",
     "GaussianProcess.predict_interval": "(self, X, coverage=0.9)",

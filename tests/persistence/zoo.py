@@ -119,6 +119,11 @@ def fourier() -> Any:
     return zonal.FourierFeatures(zonal.Gaussian(2.0), 24, random_state=0)
 
 
+SPACE_TIME = zonal.SpaceTime(zonal.Matern(1.5, 1.0), zonal.Periodic(2.0), 0.2) + zonal.SpaceTime(
+    zonal.Matern(0.5, 2.0), None
+)
+
+
 def local() -> Any:
     return zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 8, noise=0.1, random_state=0)
 
@@ -126,6 +131,7 @@ def local() -> Any:
 KERNELS = [
     zonal.Gaussian(2.0),
     zonal.Matern(0.8, 2.0),
+    zonal.SpaceTime(zonal.Matern(1.5, [1.0, 2.0]), zonal.Cauchy(2.0, 1.5, 0.5), 0.3),
     zonal.Laplacian(2.0),
     zonal.RationalQuadratic(2.0, 1.5),
     zonal.Exponential(2.0),
@@ -238,6 +244,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), SPHERE, y),
     (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), PLANE, VARYING),
     (zonal.NeighborKriging(zonal.RationalQuadratic(1.0, 2.0), 8, noise=0.1), X, Y),
+    (zonal.NeighborKriging(SPACE_TIME, 8, noise=0.1, n_features=0), SPHERE, y),
     # A kernel that is far too rough: deviations have a factor that changes with the distance.
     (zonal.NeighborKriging(zonal.Matern(0.5, 0.2), 8, noise=1e-3, n_features=0), PLANE, SMOOTH),
     (zonal.KernelKMeans(features(), 3, random_state=0), X, None),

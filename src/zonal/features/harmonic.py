@@ -19,7 +19,7 @@ from ..kernels.expansion.modes import ModeFunctions
 from ..kernels.points import inverse_norms
 from ..kernels.slopes import inverse
 from ..polynomials.harmonics import HarmonicProgram, solid_harmonics_gradient
-from .reduction import ReducedFeatures
+from .circle import CircleFeatures
 from .training_sample import TrainingSample
 
 __all__ = ["HarmonicFeatures"]
@@ -29,7 +29,7 @@ MAX_DEGREE = 4096
 MIN_NODES = 32
 
 
-class HarmonicFeatures(ReducedFeatures):
+class HarmonicFeatures(CircleFeatures):
     r"""The largest Mercer eigenfunctions of a rotation-invariant kernel.
 
     Under uniform directions and the distribution of the norms, the eigenfunctions of any
@@ -53,6 +53,7 @@ class HarmonicFeatures(ReducedFeatures):
     ----------
     kernel : Kernel, GeneralizedZonalKernel or str, default="gaussian"
         The kernel, any that is rotation-invariant. ``"gaussian"`` is ``Gaussian("median")``.
+        `Periodic` is one on a circle, round which this map takes the column of times.
     n_components : int, default=1024
         The largest number of columns D. Eigenvalues below 1e-15 of the largest are dropped, so
         that kernels of finite rank have fewer columns. The last degree may be used in part.
@@ -191,7 +192,9 @@ class HarmonicFeatures(ReducedFeatures):
                 radii = Distribution.interval(low, high, n_nodes)
             if low < high:
                 radii = radii.with_ends(low, high)
-            modes = MercerModes.until(self.kernel_, self._dim, radii, leading.enough, MAX_DEGREE)
+            modes = MercerModes.until(
+                self._expanded_kernel, self._dim, radii, leading.enough, MAX_DEGREE
+            )
             # A function that oscillates i times needs more than i nodes.
             used = 1 + leading.select(modes)[1].max(initial=0)
             if 3 * used <= n_nodes or n_nodes >= most or low == high:
@@ -281,6 +284,7 @@ class HarmonicFeatures(ReducedFeatures):
         scale = self._program.scale[columns]
         along = (slope - degrees * ratio)[:, mode] * scale * values[:, columns]
         across = ratio[:, mode] * scale
-        return (
+        whole = (
             along[:, :, None] * directions[:, None, :] + across[:, :, None] * gradients[:, columns]
         )
+        return self._by_time(rows, whole)

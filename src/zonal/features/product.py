@@ -9,8 +9,11 @@ import numpy.typing as npt
 from .._loaded import check_array
 from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
+from ..kernels import SpaceTime
 from ..kernels.expansion.mercer import NEGLIGIBLE
+from .base import KernelFeatures
 from .groups import GroupedFeatures
+from .harmonic import HarmonicFeatures
 from .training_sample import TrainingSample
 
 __all__ = ["ProductFeatures"]
@@ -33,10 +36,12 @@ class ProductFeatures(GroupedFeatures):
 
     Parameters
     ----------
-    groups : list of (columns, features)
+    groups : list of (columns, features), or SpaceTime
         For each group its columns (numbers, names if X has names, a slice or a mask) and a feature
         map: `HarmonicFeatures`, whose eigenvalues are known, or any other of this library, whose
-        columns' mean squares stand in for them.
+        columns' mean squares stand in for them. A separable kernel of space and time stands for
+        `HarmonicFeatures` of its kernel of space, for all columns but the last, and of its kernel
+        of time for the last.
     n_components : int, default=1024
         The largest number of columns D; fewer, where there are not so many products above 1e-15
         of the largest.
@@ -76,6 +81,23 @@ class ProductFeatures(GroupedFeatures):
     >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.01 * np.linalg.norm(K))
     True
     """
+
+    def _checked_groups(self) -> list[tuple[Any, KernelFeatures]]:
+        kernel = self.groups
+        if not isinstance(kernel, SpaceTime):
+            return super()._checked_groups()
+        kernel.check()
+        kernel.check_width(self.n_features_in_)
+        if kernel.interaction or kernel.time is None:
+            raise ValueError(
+                f"{kernel!r} is not a product of kernels of space and of time: ProductFeatures "
+                "need interaction=0 and a kernel of time; else use NystroemFeatures."
+            )
+        time = self.n_features_in_ - 1
+        return [
+            (list(range(time)), HarmonicFeatures(kernel.space, self.n_components)),
+            ([time], HarmonicFeatures(kernel.time, self.n_components)),
+        ]
 
     def _combine(self, sample: TrainingSample) -> None:
         spectra = [

@@ -2,6 +2,7 @@
 
 from .arc_cosine import ArcCosine
 from .base import GeneralizedZonalKernel, Kernel, Product, Scaled, Sum
+from .cauchy import Cauchy
 from .dot_product import DotProduct, Exponential, Polynomial
 from .expansion.cut import TruncationWarning
 from .gaussian import Gaussian
@@ -10,8 +11,10 @@ from .names import KERNEL_NAMES, as_kernel
 from .network import NetworkKernel
 from .nngp import NNGP
 from .ntk import NTK
+from .periodic import Periodic
 from .rational_quadratic import RationalQuadratic
 from .rotation_invariant import RotationInvariant
+from .space_time import SpaceTime
 from .zonal import Zonal
 
 __all__ = [
@@ -19,6 +22,7 @@ __all__ = [
     "NNGP",
     "NTK",
     "ArcCosine",
+    "Cauchy",
     "DotProduct",
     "Exponential",
     "Gaussian",
@@ -27,11 +31,13 @@ __all__ = [
     "Laplacian",
     "Matern",
     "NetworkKernel",
+    "Periodic",
     "Polynomial",
     "Product",
     "RationalQuadratic",
     "RotationInvariant",
     "Scaled",
+    "SpaceTime",
     "Sum",
     "TruncationWarning",
     "Zonal",

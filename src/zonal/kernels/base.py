@@ -138,6 +138,11 @@ class _Pair(Kernel):
         """Whether both kernels are."""
         return self.k1.shift_invariant and self.k2.shift_invariant
 
+    @property
+    def by_differences(self) -> bool:  # type: ignore[override]
+        """Whether either kernel is."""
+        return self.k1.by_differences or self.k2.by_differences
+
     def valid_rows(self, X: Any) -> Any:
         """Return X as rows that both kernels take."""
         self.k1.valid_rows(X)
@@ -193,6 +198,14 @@ class Sum(_Pair):
         """Return the sum of both gradients at all pairs."""
         return self.k1.slope_matrix(rows, others) + self.k2.slope_matrix(rows, others)
 
+    def of_differences(self, delta: FloatArray) -> FloatArray:
+        """Return the sum of both at differences."""
+        return self.k1.of_differences(delta) + self.k2.of_differences(delta)
+
+    def difference_slopes(self, delta: FloatArray) -> FloatArray:
+        """Return the sum of both gradients at differences."""
+        return self.k1.difference_slopes(delta) + self.k2.difference_slopes(delta)
+
     def diagonal(self, norms: FloatArray) -> FloatArray:
         """Return the sum of both diagonals."""
         return self.k1.diagonal(norms) + self.k2.diagonal(norms)
@@ -245,6 +258,16 @@ class Product(_Pair):
         first = self.k1.slope_matrix(rows, others) * self.k2.matrix(rows, others)
         return first + self.k2.slope_matrix(rows, others) * self.k1.matrix(rows, others)
 
+    def of_differences(self, delta: FloatArray) -> FloatArray:
+        """Return the product of both at differences."""
+        return self.k1.of_differences(delta) * self.k2.of_differences(delta)
+
+    def difference_slopes(self, delta: FloatArray) -> FloatArray:
+        """Return the gradient of a product at differences."""
+        first = self.k1.difference_slopes(delta) * self.k2.of_differences(delta)[..., None]
+        second = self.k2.difference_slopes(delta) * self.k1.of_differences(delta)[..., None]
+        return first + second
+
     def diagonal(self, norms: FloatArray) -> FloatArray:
         """Return the product of both diagonals."""
         return self.k1.diagonal(norms) * self.k2.diagonal(norms)
@@ -275,6 +298,11 @@ class Scaled(Kernel):
     def shift_invariant(self) -> bool:  # type: ignore[override]
         """Whether the kernel is."""
         return self.kernel.shift_invariant
+
+    @property
+    def by_differences(self) -> bool:  # type: ignore[override]
+        """Whether the kernel is."""
+        return self.kernel.by_differences
 
     def valid_rows(self, X: Any) -> Any:
         """Return X as rows that the kernel takes."""
@@ -315,6 +343,14 @@ class Scaled(Kernel):
     def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
         """Return the kernel's gradients at all pairs, scaled."""
         return self.kernel.slope_matrix(rows, others) * self.factor
+
+    def of_differences(self, delta: FloatArray) -> FloatArray:
+        """Return the kernel at differences, scaled."""
+        return self.factor * self.kernel.of_differences(delta)
+
+    def difference_slopes(self, delta: FloatArray) -> FloatArray:
+        """Return the kernel's gradients at differences, scaled."""
+        return self.factor * self.kernel.difference_slopes(delta)
 
     def diagonal(self, norms: FloatArray) -> FloatArray:
         """Return the kernel's diagonal, scaled."""

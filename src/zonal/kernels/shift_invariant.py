@@ -130,6 +130,27 @@ class ShiftInvariantKernel(Kernel):
         gradients = self._unit().contract_gradient(rows, others, coef)
         return np.asarray(gradients / scales.astype(gradients.dtype))
 
+    @property
+    def by_differences(self) -> bool:  # type: ignore[override]
+        """Whether length scales differ between columns, so that norms and angle do not tell k."""
+        return self._is_per_column
+
+    def distances(self, delta: FloatArray) -> FloatArray:
+        """Return the distance in units of the scale, of differences [..., d]: [...]."""
+        scaled = np.asarray(delta, np.float64) / np.asarray(self._scale, np.float64)
+        with np.errstate(over="ignore"):
+            distance = np.sqrt(np.einsum("...c,...c->...", scaled, scaled))
+        return np.minimum(distance, HUGE)
+
+    def of_differences(self, delta: FloatArray) -> FloatArray:
+        """Return the kernel at differences [..., d]: [...]."""
+        return np.asarray(self._of_distance(self.distances(delta)))
+
+    def difference_slopes(self, delta: FloatArray) -> FloatArray:
+        """Return its gradient by the difference: [..., d]."""
+        slope = self._slope(self.distances(delta))
+        return np.asarray(slope[..., None] * (delta / np.square(np.asarray(self._scale, float))))
+
     def _unit(self) -> Self:
         """The same kernel with a scale of one."""
         return clone(self).set_params(**{self._scale_name: 1.0})

@@ -28,6 +28,8 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
 
     #: Whether k(x, y) depends on x - y only, so that centring the data does not change it.
     shift_invariant: bool = False
+    #: Whether k(x, y) depends on more than norms and angle, and is known by x - y.
+    by_differences: bool = False
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the exact kernel matrix of shape (n_rows_x, n_rows_y); Y defaults to X."""
@@ -74,6 +76,8 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
         array([[[-0.367879, -0.367879]]])
         """
         X, rows, others = self._gradient_rows(X, Y)
+        if self.by_differences:
+            return self.difference_slopes(rows[:, None, :] - others).astype(X.dtype, copy=False)
         return self.slope_matrix(rows, others).gradients(rows, others).astype(X.dtype, copy=False)
 
     def contract_gradient(self, X: Any, Y: Any, coef: npt.ArrayLike) -> Array:
@@ -110,9 +114,13 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
         out = np.empty((len(rows), weights.shape[1], rows.shape[1]), X.dtype)
 
         def block(part: FloatArray, out: Array) -> None:
-            out[:] = self.slope_matrix(part, others).contract(part, weights, weighted)
+            if self.by_differences:
+                slopes = self.difference_slopes(part[:, None, :] - others)
+                out[:] = np.einsum("nmd,mt->ntd", slopes, weights, optimize=True)
+            else:
+                out[:] = self.slope_matrix(part, others).contract(part, weights, weighted)
 
-        map_rows(block, rows, out, 2 * len(others))
+        map_rows(block, rows, out, 2 * len(others) * (rows.shape[1] if self.by_differences else 1))
         return out[:, 0] if np.ndim(coef) == 1 else out
 
     def _gradient_rows(self, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -137,6 +145,14 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
             "kernel with a formula (Gaussian, Matern, RationalQuadratic, DotProduct, ArcCosine, "
             "NTK, …), or sums and products of these."
         )
+
+    def of_differences(self, delta: FloatArray) -> FloatArray:
+        """Return a shift-invariant kernel at differences x - y of any shape [..., d]: [...]."""
+        raise NotImplementedError(f"{type(self).__name__} is not a function of differences.")
+
+    def difference_slopes(self, delta: FloatArray) -> FloatArray:
+        """Return the gradient by x of a shift-invariant kernel, at differences: [..., d]."""
+        raise NotImplementedError(f"{type(self).__name__} is not a function of differences.")
 
     def check(self) -> None:
         """Raise ValueError if a parameter is out of range."""

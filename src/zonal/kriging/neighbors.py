@@ -98,12 +98,12 @@ def near_and_far(nearest: Nearest, queries: FloatArray, n_neighbors: int, n_far:
     for level, end in enumerate(ends, start=1):
         points = nearest.sparser(len(nearest) // SPARSER**level)
         if len(points):
-            _append_new(points.query(queries, min(end, len(points))), out, counts, end)
+            append_new(points.query(queries, min(end, len(points))), out, counts, end)
     return out
 
 
 @njit(nogil=True, cache=True)
-def _append_new(found, out, counts, end):  # type: ignore[no-untyped-def]
+def append_new(found, out, counts, end):  # type: ignore[no-untyped-def]
     """IN: neighbours, the nearest first. OUT: rows get those that are new, up to so many."""
     for i in range(len(out)):
         for candidate in found[i]:

@@ -10,7 +10,9 @@ from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from ..engines.correlation import FARTHEST, scaled
 from ..kernels import Kernel
+from .correlated import CorrelatedRows
 from .covariance import covariance_of
+from .difference_pairs import pair_slopes, pair_weights
 from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
 from .pairs import NO_LOW
@@ -71,6 +73,9 @@ class LocalProcess:
         length_scale = 1.0 if self._covariance is None else self._covariance.length_scale
         self._length_scale = length_scale
         self.points = scaled(rows, length_scale)
+        # Of a kernel of differences that is not a function of one distance.
+        has_metric = known is not None or not kernel.by_differences
+        self._correlated = None if has_metric else CorrelatedRows(kernel, rows)
         self._nearest: Nearest | None = None
         self._kept: FloatArray | None = None
 
@@ -115,6 +120,8 @@ class LocalProcess:
     @property
     def metric(self) -> tuple[float, ...]:
         """The ratios of the length scales: neighbours are the same where these agree."""
+        if self._correlated is not None:  # no other process has its neighbours
+            return (float(id(self)),)
         scales = np.broadcast_to(self._length_scale, self.rows.shape[1:]).astype(np.float64)
         return tuple((scales / scales[0]).round(12).tolist())
 
@@ -144,6 +151,8 @@ class LocalProcess:
     def earlier(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Indices:
         """Return the earlier neighbours of rows, as in `whitening`: [s, m]."""
         most = min(n_neighbors or self.n_neighbors, max(len(self.rows) - 1, 1))
+        if self._correlated is not None:
+            return self._correlated.earlier(most, rows)
         return earlier_neighbors(self.points, most, rows)
 
     def at(
@@ -186,7 +195,7 @@ class LocalProcess:
         The neighbours are held: where they change, the prediction has a small step. A query that is
         `held_out` is not its own neighbour, if it is a row of the process.
         """
-        if self._covariance is None:
+        if self._covariance is None and self._correlated is None:
             raise NotImplementedError(
                 f"The gradient of a local part with kernel={self.kernel!r} is not known: use "
                 "Matern with ν = 1/2, 3/2 or 5/2, Gaussian, Laplacian or RationalQuadratic."
@@ -196,10 +205,15 @@ class LocalProcess:
         low = NO_LOW
         if isinstance(self.low, LandmarkLow):
             low = self.low.features(self.rows), self.low.features(queries)
-        slopes, pulls = compiled_slopes(
-            self._covariance, self.points, self.nugget, points, neighbors, residual, low
-        )
-        slopes = slopes / self._length_scale
+        if self._covariance is None:
+            slopes, pulls = pair_slopes(
+                self.kernel, self.rows, self.nugget, queries, neighbors, residual, low
+            )
+        else:
+            slopes, pulls = compiled_slopes(
+                self._covariance, self.points, self.nugget, points, neighbors, residual, low
+            )
+            slopes = slopes / self._length_scale
         if isinstance(self.low, LandmarkLow):  # minus the gradient of z(q)ᵀ Σ_j a_j z_j
             carried = np.einsum("qtm,qmk->qtk", pulls, low[0][neighbors])
             slopes = slopes - self.low.gradient(queries, carried)
@@ -211,7 +225,10 @@ class LocalProcess:
 
     def _others(self, points: FloatArray) -> Indices:
         """The nearest rows that are not the point itself: [q, m]."""
-        near = self._near(points, self.n_neighbors + 1)
+        if self._correlated is not None:
+            near = self._correlated.query(points, min(self.n_neighbors + 1, len(self.rows)))
+        else:
+            near = self._near(points, self.n_neighbors + 1)
         itself = (self.points[near[:, 0]] == points).all(axis=1)
         return np.ascontiguousarray(np.where(itself[:, None], near[:, 1:], near[:, :-1]))
 
@@ -220,7 +237,9 @@ class LocalProcess:
         m = min(n_neighbors or self.n_neighbors, len(self.rows))
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
-        if self.n_far:
+        if self._correlated is not None:
+            neighbors[order] = self._correlated.near_and_far(points[order], m)
+        elif self.n_far:
             neighbors[order] = near_and_far(self._index(), points[order], m, self.n_far)
         else:
             neighbors[order] = self._index().query(points[order], m)
@@ -248,7 +267,7 @@ class LocalProcess:
             raise ValueError("Rows that are held out need at least one other row, of another fold.")
         most = min(n_neighbors or self.n_neighbors, n_rows - 1)
         if folds is None:
-            found = self._index().query(self.points[rows], most + 1)
+            found = (self._correlated or self._index()).query(self.points[rows], most + 1)
             neighbors = _without(found, rows)
         else:
             neighbors = np.full((len(rows), most), -1, np.int32)
@@ -256,6 +275,9 @@ class LocalProcess:
                 others = np.flatnonzero(folds != label).astype(np.int32)
                 mine = np.flatnonzero(folds[rows] == label)
                 m = min(most, len(others))
+                if self._correlated is not None:
+                    neighbors[mine, :m] = self._correlated.among(others, self.points[rows[mine]], m)
+                    continue
                 found = Nearest(self.points[others]).query(self.points[rows[mine]], m)
                 neighbors[mine, :m] = others[found]
         return neighbors, *self._solve(self.rows[rows], self.points[rows], neighbors)
@@ -266,9 +288,11 @@ class LocalProcess:
         return self._nearest
 
     def _solve(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
-        if self._covariance is None:
+        if self._covariance is None and self._correlated is None:
             return reference_weights(self._rest, self.rows, self.nugget, queries, neighbors)
         if not isinstance(self.low, LandmarkLow):
+            if self._covariance is None:
+                return pair_weights(self.kernel, self.rows, self.nugget, queries, neighbors)
             return compiled_weights(self._covariance, self.points, self.nugget, points, neighbors)
         return self._solve_by_parts(self.low, queries, points, neighbors)
 
@@ -281,7 +305,6 @@ class LocalProcess:
         self, low: LandmarkLow, queries: Array, points: FloatArray, neighbors: Indices
     ) -> tuple[FloatArray, FloatArray]:
         """Solve for queries near each other at a time, whose neighbours' features are in reach."""
-        assert self._covariance is not None
         weights, variance = np.empty(neighbors.shape), np.empty(len(queries))
         order = spatial_order(points)
         for start in range(0, len(order), PART):
@@ -291,6 +314,12 @@ class LocalProcess:
             near = support[lost:]
             local = (where.reshape(neighbors[part].shape) - lost).astype(np.int32)
             features = self.own_features(near), low.features(queries[part])
+            if self._covariance is None:
+                weights[part], variance[part] = pair_weights(
+                    self.kernel, self.rows[near], self.nugget[near], queries[part], local,
+                    low=features,
+                )  # fmt: skip
+                continue
             weights[part], variance[part] = compiled_weights(
                 self._covariance, self.points[near], self.nugget[near], points[part], local,
                 low=features,

@@ -78,6 +78,12 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     time_limit : float, optional
         About how many seconds the search for parameters may take: it then goes on with the best
         that it has found. One step of the first climb always runs.
+    time : float, sequence of floats or None, default=None
+        Whether the last column is a time, and its periods in its own units: ``365.25`` days, ``12``
+        months, ``(24, 168)`` hours, or ``()`` for none. The kernel is then a sum of what changes
+        with time (`SpaceTime`), what stays at its place and, for each period that the rows cover
+        twice, a season, as far as the evidence wants them. Where all times lie within one period
+        time is a circle: December lies beside January. Neighbours are the most correlated rows.
 
     Attributes
     ----------
@@ -128,6 +134,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         random_state: Any = None,
         verbose: bool = False,
         time_limit: float | None = None,
+        time: Any = None,
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
@@ -136,6 +143,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.time = time
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, queries: Any = None) -> Self:
         """Find the parameters, and keep the rows.
@@ -228,6 +236,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         check_count("n_features", self.n_features, "NeighborKriging", minimum=0)
         check_time_limit(self.time_limit)
         self._check_noise()
+        self.periods()
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         return valid_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
@@ -242,6 +251,22 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             required=True,
             n_features=int(self.n_features),
             seconds=self.time_limit,
+            periods=self.periods(),
+        )
+
+    def periods(self) -> tuple[float, ...] | None:
+        """Return the periods of the last column, None where that is not a time."""
+        if self.time is None:
+            return None
+        try:
+            periods = np.atleast_1d(np.asarray(self.time, np.float64))
+        except (TypeError, ValueError):
+            periods = np.array([np.nan])
+        if periods.ndim == 1 and (np.isfinite(periods) & (periods > 0)).all():
+            return tuple(periods.tolist())
+        raise ValueError(
+            f"time={self.time!r} of NeighborKriging must be the periods of the last column, "
+            "positive numbers, or () for none; None if that is not a time."
         )
 
     def _check_noise(self) -> float | None:

@@ -19,6 +19,7 @@ from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
+from ..kriging.space_time import find_space_time, split_space_time
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 
@@ -247,6 +248,7 @@ def solve_local(
     queries: Array | None = None,
     verbose: bool = False,
     deadline: Deadline | None = None,
+    periods: tuple[float, ...] | None = None,
 ) -> LocalSolution:
     """Fit the joint model to rows in memory.
 
@@ -281,6 +283,8 @@ def solve_local(
         Rows that will be asked, as the local part sees them.
     deadline : Deadline, optional
         How long the search for parameters may take.
+    periods : tuple of float, optional
+        Where the last column is a time: seasons that are tried.
     """
     X, Y, weight = block.parts
     Y = np.asarray(Y, np.float64)
@@ -294,6 +298,11 @@ def solve_local(
         found = find_parameters(
             locations, kernel, noise, verbose=verbose, deadline=deadline, quick=quick
         )
+        if periods is not None and kernel is None and features is None:
+            found = find_space_time(
+                locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
+            )
+            found = split_space_time(locations, found, n_features, n_neighbors, verbose)
         if features is not None:
             found = _beside(locations, features, found, kernel is None, noise is None)
         else:

@@ -37,6 +37,8 @@ class Local:
         How many features may carry the low degrees of its kernel, where there are no others.
     seconds : float or None
         About how long the search for its parameters may take; None: as long as it takes.
+    periods : tuple of float or None
+        Where the last column is a time: seasons that are tried; None: it is a column as any other.
     """
 
     kernel: Kernel | None = None
@@ -49,6 +51,7 @@ class Local:
     required: bool = False
     n_features: int = 256
     seconds: float | None = None
+    periods: tuple[float, ...] | None = None
 
     @classmethod
     def of(cls, part: Any) -> "Local":
@@ -60,6 +63,7 @@ class Local:
             int(part.n_neighbors),
             required=True,
             n_features=int(part.n_features),
+            periods=part.periods(),
         )
 
 

@@ -195,6 +195,7 @@ class Start:
             queries=self.asked,
             verbose=verbose,
             deadline=Deadline(local.seconds),
+            periods=local.periods,
         )
         return FromRows(recipe.columns, recipe.features, self.n_columns, part)
 

@@ -1,0 +1,1 @@
+"""Space and time: near, in holes, and ahead."""

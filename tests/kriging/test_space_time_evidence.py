@@ -1,0 +1,146 @@
+"""Evidence over kernels of space and time, against brute force."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+import zonal
+from zonal.kriging.kernel_evidence import Judged, Model, judged_numbers
+from zonal.kriging.locations import locate
+from zonal.kriging.search import Found
+from zonal.kriging.space_time import (
+    WHOLE,
+    _change,
+    _evidence,
+    _season,
+    _stay,
+    find_space_time,
+    split_space_time,
+)
+
+START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
+
+
+def sample(n_rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.uniform(0, 3, (n_rows, 2)), rng.uniform(0, 5, n_rows)])
+    y = np.sin(2 * X[:, :1]) * np.cos(X[:, 1:2] + X[:, 2:]) + 0.1 * rng.standard_normal((n_rows, 1))
+    return locate(X, y)
+
+
+@pytest.fixture(scope="module")
+def judged() -> Judged:
+    return Judged(sample(), 60, 10)
+
+
+def models() -> list[Model]:
+    space = np.array([1.0, 1.2])
+    line, circle = _change(START, 1.5, 5.0, None), _change(START, 1.5, 5.0, 6.0)
+    both = Model((line, _stay(space, 0.5), _season(space, 2.0)), np.log(0.02))
+    return [both, Model((circle, _stay(space, 4.0)), np.log(0.1))]
+
+
+@pytest.mark.parametrize("model", models(), ids=["line", "circle"])
+def test_gradient_is_a_finite_difference(judged, model) -> None:
+    neighbors = judged.neighbors(model.kernel)
+    _, slope = judged.evidence(model, neighbors)
+    vector = model.vector()
+    vector[2] += 0.01  # away from the ends of what is allowed
+    if len(model.terms) == 2:
+        vector[3] = 0.3
+    _, slope = judged.evidence(model.at(vector), neighbors)
+    for place in range(len(vector)):
+        step = np.zeros(len(vector))
+        step[place] = 1e-5
+        sides = [judged.evidence(model.at(vector + s * step), neighbors)[0] for s in (1, -1)]
+        assert slope[place] == pytest.approx((sides[0] - sides[1]) / 2e-5, rel=1e-4, abs=1e-4)
+
+
+def test_evidence_is_the_sum_of_conditional_densities(judged) -> None:
+    model = models()[0]
+    neighbors = judged.neighbors(model.kernel)
+    value, _ = judged.evidence(model, neighbors)
+    kernel, noise, y = model.kernel, np.exp(model.log_noise), judged.columns[:, 1]
+    means, variances = [], []
+    for number, near in zip(judged.numbers, neighbors, strict=True):
+        rows = judged.rows[np.append(near, number)]
+        matrix = kernel(rows) + noise * np.eye(len(rows))
+        b = np.linalg.solve(matrix[:-1, :-1], matrix[:-1, -1])
+        variances.append(matrix[-1, -1] - b @ matrix[:-1, -1])
+        means.append((y[number] - b @ y[near], 1 - b.sum()))
+    variance, (left, ones) = np.array(variances), np.transpose(means)
+    mu = (left * ones / variance).sum() / (ones**2 / variance).sum()
+    scale = ((left - mu * ones) ** 2 / variance).mean()
+    expected = multivariate_normal.logpdf(left, mu * ones, np.diag(scale * variance))
+    assert value == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_comes_back_is_found() -> None:
+    rng = np.random.default_rng(1)
+    places, months = rng.uniform(0, 10, (20, 2)), np.arange(36.0)
+    X = np.column_stack([np.repeat(places, 36, axis=0), np.tile(months, 20)])
+    season = zonal.SpaceTime(zonal.Matern(1.5, 8.0), zonal.Periodic(12.0, 1.0))
+    stays = zonal.SpaceTime(zonal.Matern(1.5, 1.0), None)
+    weather = zonal.SpaceTime(zonal.Matern(0.5, 3.0), zonal.Cauchy(1.0, 1.0))
+    truth = 3.0 * season + stays + 0.2 * weather
+    matrix = truth(X) + 0.01 * np.eye(len(X))
+    y = np.linalg.cholesky(matrix) @ rng.standard_normal((len(X), 1))
+    held = X[:, 2] >= 27
+    start = Found(zonal.Matern(0.5, [3.0, 3.0, 3.0]), 0.02, 1.0, np.nan)
+    found = find_space_time(locate(X[~held], y[~held]), start, (12.0,))
+    assert "Periodic" in repr(found.kernel)
+    known, asked = X[~held], X[held]
+
+    def error(kernel, noise) -> float:
+        gram = kernel(known) + noise * np.eye(len(known))
+        mean = kernel(asked, known) @ np.linalg.solve(gram, y[~held])
+        return float(np.sqrt(np.mean((mean - y[held]) ** 2)))
+
+    best = error(truth, 0.01)
+    assert error(found.kernel, found.noise) < 1.1 * best
+    assert error(start.kernel, start.noise) > 1.1 * best
+
+
+def test_nothing_is_found_where_there_is_nothing() -> None:
+    start = Found(START, 0.1, 1.0, np.nan)
+    one_time = sample()
+    one_time.rows[:, 2] = 0.0
+    assert find_space_time(one_time, start, ()) is start
+    constant = sample()
+    constant.targets[:] = 0.0
+    assert find_space_time(constant, start, ()) is start
+
+
+@pytest.mark.parametrize("time", ["month", 0.0, (12.0, -1.0), np.inf, [[1.0]]])
+def test_bad_periods_are_named(time) -> None:
+    with pytest.raises(ValueError, match="periods of the last column"):
+        zonal.NeighborKriging(time=time).fit(np.eye(4), np.arange(4.0))
+
+
+def test_the_split_never_lowers_the_evidence() -> None:
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.uniform(0, 3, (240, 2)), rng.integers(1, 13, 240)])
+    kernel = zonal.SpaceTime(zonal.Matern(1.5, 1.5), zonal.Periodic(12.0, 1.0)) + zonal.SpaceTime(
+        zonal.Matern(0.5, 0.3), None
+    )
+    matrix = kernel(X) + 0.01 * np.eye(240)
+    locations = locate(X, np.linalg.cholesky(matrix) @ rng.standard_normal((240, 1)))
+    found = Found(kernel, 0.01, 1.0, np.nan)
+    split = split_space_time(locations, found, 40, 8)
+    numbers = judged_numbers(240, WHOLE[0], 1)
+    before, after = (_evidence(locations, one, numbers, 8) for one in (found, split))
+    assert split.low is not None
+    assert after > before
+    assert split.kernel is kernel
+
+
+def test_months_by_default() -> None:
+    rng = np.random.default_rng(3)
+    places = rng.uniform(0, 3, (30, 2))
+    X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(1.0, 13.0), 30)])
+    y = X[:, 0] * np.cos(2 * np.pi * X[:, 2] / 12) + np.sin(3 * X[:, 1])
+    model = zonal.NeighborKriging(time=12, n_features=20).fit(X, y)
+    assert "Periodic" in repr(model.kernel_)
+    december, year_before = X[:5].copy(), X[:5].copy()
+    december[:, 2], year_before[:, 2] = 12.5, 0.5
+    np.testing.assert_allclose(model.predict(december), model.predict(year_before), atol=1e-8)
