@@ -108,6 +108,11 @@ SIGNATURES = {
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",
     "predict_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, like=None, "
     "coverage=0.9, chunks=None, crs=None, at=None)",
+    "sample_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, n_samples=10, "
+    "random_state=None, noise=False, like=None, crs=None, at=None)",
+    "KernelRidge.sample_y": "(self, X, n_samples=1, random_state=None, *, noise=False)",
+    "GaussianProcess.sample_y": "(self, X, n_samples=1, random_state=None, *, noise=False)",
+    "NeighborKriging.sample_y": "(self, X, n_samples=1, random_state=None, *, noise=False)",
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",

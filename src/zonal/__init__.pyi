@@ -38,7 +38,7 @@ from .features import (
     TableEncoder,
     TensorSketchFeatures,
 )
-from .grid import fill, predict_grid
+from .grid import fill, predict_grid, sample_grid
 from .kernels import (
     NNGP,
     NTK,
@@ -134,6 +134,7 @@ __all__ = [
     "polynomials",
     "predict_grid",
     "rows",
+    "sample_grid",
     "save",
     "stream",
     "tables",

@@ -21,7 +21,7 @@ from .optional import library
 from .outcomes import Outcomes, knows_uncertainty, outcomes
 from .times import is_time
 
-__all__ = ["answers", "check_coverage", "grid_of", "predict_grid"]
+__all__ = ["answers", "check_coverage", "field_of", "grid_cells", "grid_of", "predict_grid"]
 
 # A variable of our own in the Datasets that Dask cuts into chunks.
 GRID = "_cells_of_the_grid"
@@ -100,6 +100,32 @@ def predict_grid(
     True
     """
     check_coverage(coverage)
+    cells, plan, dims = grid_cells(model, lat, lon, time, resolution, like, at, crs)
+    for dim in dims:
+        if dim not in cells.dims:
+            warnings.warn(
+                f"No column of the model depends on the grid's dimension {dim!r}: the map is "
+                "without it.",
+                UserWarning,
+                stacklevel=2,
+            )
+    return answers(cells, plan, model, coverage, *field_of(model), chunks=chunks)
+
+
+def grid_cells(
+    model: Any,
+    lat: Any,
+    lon: Any,
+    time: Any,
+    resolution: float | None,
+    like: Any,
+    at: Mapping[str, Any] | None,
+    crs: Any,
+) -> tuple[Cells, Matching, tuple[str, ...]]:
+    """Return the cells that `predict_grid` is asked for, how they become rows, and dimensions.
+
+    The dimensions are those of the grid that are longer than one cell.
+    """
     if like is None:
         data, dims = grid_of(lat, lon, time, resolution, model)
     else:
@@ -109,19 +135,15 @@ def predict_grid(
         if time is not None:
             data, dims = _dated(data, time), ("time", *dims)
     cells, plan = match(model, data, dims, at=at, crs=crs, timed=time is not None)
-    for dim in dims:
-        if dim not in cells.dims and data.sizes[dim] > 1:
-            warnings.warn(
-                f"No column of the model depends on the grid's dimension {dim!r}: the map is "
-                "without it.",
-                UserWarning,
-                stacklevel=2,
-            )
+    return cells, plan, tuple(dim for dim in dims if data.sizes[dim] > 1)
+
+
+def field_of(model: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name and the attributes of what a model predicts."""
     field = getattr(model, "field_", {"name": "prediction", "attrs": {}})
     if hasattr(model, "table_"):
         field = {"name": model.table_["target"], "attrs": model.table_.get("attrs", {})}
-    name, attrs = str(field["name"]), dict(field["attrs"])
-    return answers(cells, plan, model, coverage, name, attrs, chunks=chunks)
+    return str(field["name"]), dict(field["attrs"])
 
 
 def _dated(data: Any, time: Any) -> Any:

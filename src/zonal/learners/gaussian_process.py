@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 
 from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
@@ -208,29 +207,45 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         """
         return self._each(self._model.gradient(self._check_rows(X, reset=False)))
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draws of the latent function at rows.
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = False
+    ) -> Array:
+        """Draw functions from the posterior, jointly at all rows of X.
+
+        Features draw their coefficients; the local part goes through the rows in a fixed random
+        order, each given the rows of the fit near it and the earlier rows of X near it
+        (`zonal.kriging.sequential`). All draws share the weights, so that many cost little more
+        than one. What features without a local part leave out is independent between rows.
 
         Parameters
         ----------
         X : {array-like, CSR matrix, frame} of shape (n_rows, n_features)
-            Rows.
+            Rows. Their order does not matter, and equal rows have equal values.
         n_samples : int, default=1
-            The number of draws.
-        random_state : int, RandomState instance or None, default=0
-            The seed.
+            The number of draws. The first ones are the same however many there are.
+        random_state : int, RandomState instance or None, default=None
+            The seed: the same one gives the same fields. None: others each time.
+        noise : bool, default=False
+            Whether to add the noise of observations; else draws are of the latent function, as
+            the standard deviation of `predict` is.
 
         Returns
         -------
         ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
-            Their variance is that of `predict`; the part that the features leave out is drawn
-            independently for each row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> X = np.linspace(0, 9, 40)[:, None]
+        >>> model = zonal.GaussianProcess(budget=64, random_state=0).fit(X, np.sin(X[:, 0]))
+        >>> draws = model.sample_y([[4.0], [4.1], [30.0]], 500, random_state=0)
+        >>> draws.shape
+        (3, 500)
+        >>> bool(draws[2].std() > 10 * draws[0].std())
+        True
         """
-        found = self._model
-        rows = found.cells.rows(self._check_rows(X, reset=False))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        drawn = found.solved.draw(rows, n_samples, rng).astype(found.cells.dtype(rows))
-        return drawn[:, 0] if found.cells.single else drawn
+        return self._drawn(X, n_samples, random_state, noise)
 
     @property
     def noise_(self) -> Any:

@@ -346,6 +346,14 @@ class ModelLearner(Learner):
         mean = self._each(found.mean)
         return (mean, self._each(found.std)) if return_std else mean
 
+    def _drawn(self, X: Any, n_samples: int, random_state: Any, noise: bool) -> Array:
+        """Return joint draws at rows, the draws on the last axis."""
+        check_count("n_samples", n_samples, "sample_y")
+        found, rows = self._model, self._check_rows(X, reset=False)
+        seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        drawn = found.draw(rows, int(n_samples), seed, bool(noise))
+        return drawn[:, 0] if self._cells_.single else drawn
+
     def _each(self, values: Any) -> Any:
         """Return values of targets [n, t] or [t] without their axis, where there is one target."""
         if not self._learnt_cells.single:

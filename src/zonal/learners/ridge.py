@@ -290,6 +290,30 @@ class KernelRidge(RegressorMixin, ModelLearner):
         """
         return self._quantiles(X, q)
 
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = False
+    ) -> Array:
+        """Draw functions from the posterior, jointly at all rows of X.
+
+        As `GaussianProcess.sample_y`, whose documentation tells how.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows, of any kind that `predict` takes but Dask and streams.
+        n_samples : int, default=1
+            The number of draws.
+        random_state : int, RandomState instance or None, default=None
+            The seed: the same one gives the same fields. None: others each time.
+        noise : bool, default=False
+            Whether to add the noise of observations.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
+        """
+        return self._drawn(X, n_samples, random_state, noise)
+
     def gradient(self, X: Any) -> Array:
         r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
 

@@ -10,6 +10,7 @@ from .._typing import Array, FloatArray
 from ..calibration.classes import ClassCalibration
 from ..calibration.intervals import Calibration
 from .cells import Cells
+from .drawing import normals
 
 __all__ = ["Fitted", "Predicted", "Solved"]
 
@@ -20,6 +21,10 @@ class Solved(Protocol):
     @property
     def coef(self) -> FloatArray:
         """The coefficients of the features: [D, n_targets]."""
+
+    @property
+    def noise(self) -> FloatArray:
+        """The variance of the noise: [n_targets]."""
 
     @property
     def calibration(self) -> Calibration:
@@ -44,8 +49,11 @@ class Solved(Protocol):
     def without(self, rows: Any) -> "Solved":
         """Return the model as if some rows were not known."""
 
-    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
-        """Draw the latent functions at rows: [n, n_targets, n_samples]."""
+    def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
+        """Draw the latent functions jointly at rows: [n, n_targets, n_samples]."""
+
+    def totals(self, rows: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
+        """Return means [r, t] and covariances [r, r, t] of sums over rows, of weights [n, r]."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +131,21 @@ class Fitted:
         if scale is None:
             return gradient
         return gradient * scale.slope(self.solved.mean(rows))[:, :, None]
+
+    def draw(self, X: Any, n_samples: int, seed: int, noise: bool = False) -> Array:
+        """Draw jointly at checked rows, of the latent functions or of observations: [n, t, s].
+
+        On another scale of the targets a latent function counts as the mean of y that it implies.
+        """
+        rows, scale = self.cells.rows(X), self.cells.scale
+        drawn = self.solved.draw(rows, n_samples, seed)
+        if noise:
+            spread = np.sqrt(self.solved.noise)
+            for k in range(n_samples):
+                drawn[:, :, k] += spread * normals(seed, k, 2, drawn.shape[:2])
+        if scale is not None:
+            drawn = scale.inverse(drawn) if noise else scale.backward(drawn)
+        return drawn.astype(self.cells.dtype(rows), copy=False)
 
     def _predicted(
         self, rows: Any, mean: Array, spread: Array | None, calibration: Any = None

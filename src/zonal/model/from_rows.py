@@ -12,6 +12,7 @@ from ..calibration.classes import ClassCalibration
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
+from .drawing import draw_local, totals_local
 from .local_calibration import Part, calibrate_local, unseen_local
 from .local_solution import LocalGradient, LocalSolution
 
@@ -138,12 +139,13 @@ class FromRows:
         """Return the model to which the places nearest to some rows are not known."""
         return replace(self, part=self.part.without(self.local_rows(rows)))
 
-    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
-        """Refuse: no draws of the local part are made."""
-        raise NotImplementedError(
-            "The model has a local part, of which no draws are made: fit with local=None, or use "
-            "the standard deviations of predict."
-        )
+    def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
+        """Draw the latent functions jointly at rows: [n, n_targets, n_samples]."""
+        return draw_local(self.part, self.map, self.local_rows(rows), n_samples, seed)
+
+    def totals(self, rows: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
+        """Return means [r, t] and covariances [r, r, t] of sums over rows, of weights [n, r]."""
+        return totals_local(self.part, self.map, self.local_rows(rows), weights)
 
     def shares(self) -> dict[str, float]:
         """Return the shares of the targets' variance: features, local part, noise; sum one."""
