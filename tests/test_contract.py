@@ -102,7 +102,8 @@ SIGNATURES = {
     "latitude='auto', longitude='auto', task='auto')",
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
     "time=None, time_size=None, random_state=0, coordinates=None)",
-    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None)",
+    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None, "
+    "noise_variance=None, extra_noise=True)",
     "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None, "
     "keep_name=False)",
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",

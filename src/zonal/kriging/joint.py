@@ -229,6 +229,7 @@ def fit_joint(
     n_neighbors: int | None = None,
     judged: Indices | None = None,
     neighbors: Indices | None = None,
+    scale: float | None = None,
 ) -> Joint:
     """Solve for β, μ and σ², given the parameters.
 
@@ -250,22 +251,29 @@ def fit_joint(
         estimate; the log evidence is that of all rows in any case.
     neighbors : ndarray of int32, optional
         Their earlier neighbours, where these are known.
+    scale : float, optional
+        σ², where it is given.
     """
     own = process.own_features if features is None else None
     features = features or process.features
     with process.kept_features():
         whitening = process.whitening(judged, n_neighbors, neighbors)
         gram = whitened_gram(whitening, locations, features, process.points, own)
-        found = _marginal(whitening, gram, locations, process.noise, ratio)
+        found = _marginal(whitening, gram, locations, process.noise, ratio, scale)
         known = explained(features, locations.rows, found.coef, own)
     return Joint(process, found, locations.targets - found.mean - known)
 
 
 def _marginal(
-    whitening: Whitening, gram: FloatArray, locations: Locations, noise: float, ratio: float
+    whitening: Whitening,
+    gram: FloatArray,
+    locations: Locations,
+    noise: float,
+    ratio: float,
+    scale: float | None,
 ) -> Marginal:
     """Solve, with the log evidence of all rows where some were whitened."""
     rows = whitening.rows
     observed = Observed.of(whitening.variance, locations.repeated.part(rows), noise)
-    found = marginal(gram, locations.targets.shape[1], observed, ratio)
+    found = marginal(gram, locations.targets.shape[1], observed, ratio, scale=scale)
     return found.times(len(locations) / len(rows))

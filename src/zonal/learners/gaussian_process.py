@@ -13,6 +13,7 @@ from ..model.recipe import Local, Recipe
 from ..moments.folds import Splits
 from ..rows import blockwise
 from ..rows.survey import Survey
+from .errors import known_errors
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 from .targets import check_numbers
@@ -111,7 +112,14 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        noise_variance: Any = None,
+        extra_noise: bool = True,
     ) -> Self:
         """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets].
 
@@ -126,12 +134,20 @@ class GaussianProcess(RegressorMixin, ModelLearner):
             weights have the mean one over the rows that count, so that constant weights change
             nothing. Rows that agree in X and y are one row with the sum of their weights.
             (Not so in `partial_fit` and in streams that are not held in memory.)
+        noise_variance : array-like of shape (n_samples,), optional
+            The variance of each observation's own error, in the units of y squared. The noise of
+            a row has this variance plus a common part, which the evidence finds
+            (``extra_noise_``). True: the third part of a stream's blocks has them. A `noise`
+            that is a number is the common part.
+        extra_noise : bool, default=True
+            Whether there is that common part.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, checkpoint)
+        weight, errors = known_errors(X, sample_weight, noise_variance, extra_noise)
+        return self._fit(X, y, weight, checkpoint, errors=errors)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data."""
@@ -157,7 +173,9 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         return self._predicted(X, return_std)
 
     @blockwise
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, noise_variance: Any = None
+    ) -> tuple[Array, Array]:
         """Predict intervals that hold new observations with a given probability.
 
         As `KernelRidge.predict_interval`, calibrated by rows that are left out one by one.
@@ -168,15 +186,20 @@ class GaussianProcess(RegressorMixin, ModelLearner):
             Rows, of any kind that `predict` takes.
         coverage : float, default=0.9
             The share of observations that the intervals hold.
+        noise_variance : float or array-like of shape (n_samples,), optional
+            The variance of each new observation's own error, which is added to the common noise;
+            by default the noise is that of a typical row of the fit.
 
         Returns
         -------
         lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._interval(X, coverage)
+        return self._interval(X, coverage, noise_variance)
 
     @blockwise
-    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+    def predict_quantiles(
+        self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95), *, noise_variance: Any = None
+    ) -> Array:
         """Predict quantiles of new observations, as `KernelRidge.predict_quantiles`.
 
         Parameters
@@ -185,13 +208,15 @@ class GaussianProcess(RegressorMixin, ModelLearner):
             Rows, of any kind that `predict` takes.
         q : float or array-like of shape (n_quantiles,)
             Levels between 0 and 1.
+        noise_variance : float or array-like of shape (n_samples,), optional
+            As in `predict_interval`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
             Without the last axis if `q` is a number.
         """
-        return self._quantiles(X, q)
+        return self._quantiles(X, q, noise_variance)
 
     def gradient(self, X: Any) -> Array:
         """Gradients of the posterior mean, as those of `KernelRidge`.

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._deadline import Deadline
-from .._typing import Array
+from .._typing import Array, FloatArray
 from .._validation import check_count, check_time_limit, is_sparse
 from ..calibration.quantiles import check_levels
 from ..calibration.scores import check_coverage
@@ -19,9 +19,10 @@ from ..features.space import FeatureSpace
 from ..kernels import as_kernel
 from ..model.cells import Cells, learn_encoder
 from ..model.encoders import sources_of
-from ..model.fitted import Fitted
+from ..model.fitted import Fitted, Predicted
 from ..model.from_sums import FromSums
 from ..model.importance import column_shares, permutation_shares
+from ..model.known_errors import KnownErrors
 from ..model.length_scales import tune_length_scales
 from ..model.recipe import Local, Recipe
 from ..model.ridge_path import few_groups
@@ -36,6 +37,7 @@ from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
 from .base import Learner
 from .checkpoint import Run
+from .errors import check_one_target, precisions, variances
 from .features import asked_width, fit_features, is_automatic, take_sparse
 
 __all__ = ["ModelLearner"]
@@ -65,6 +67,7 @@ class ModelLearner(Learner):
     random_state: Any
     _cells_: Cells
     _start_: Start
+    _errors_: KnownErrors | None = None
 
     def _shrinkage(self) -> Recipe:
         """Return a recipe that tells no more than how coefficients are shrunk."""
@@ -138,8 +141,10 @@ class ModelLearner(Learner):
         resumable: bool = False,
         *,
         groups: Any = None,
+        errors: KnownErrors | None = None,
         **options: Any,
     ) -> Source:
+        self._errors_ = errors
         source = super()._open(X, y, weight, resumable, groups=groups)
         if resumable or isinstance(source, ArraySource):
             return source
@@ -150,8 +155,15 @@ class ModelLearner(Learner):
         return source if held is None else self._held(held, groups=groups)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
-        # Labels agree by chance, and whoever splits the rows decides where copies go.
-        return not (is_classifier(self) or self._splits_rows(groups))
+        # Labels agree by chance, whoever splits the rows decides where copies go, and
+        # observations with errors of their own are no copies.
+        errors = self._errors_ is not None
+        return not (is_classifier(self) or errors or self._splits_rows(groups))
+
+    def _check_weight(self, X: Any, sample_weight: Any, *, allow_zero: bool) -> FloatArray | None:
+        if self._errors_ is None:
+            return super()._check_weight(X, sample_weight, allow_zero=allow_zero)
+        return precisions(sample_weight, _num_samples(X), type(self).__name__)
 
     # What is learnt before rows are summed.
 
@@ -169,9 +181,15 @@ class ModelLearner(Learner):
         self, survey: Survey, *, groups: Any = None, raw: Block | None = None, **options: Any
     ) -> Any:
         n_folds, plan, table = self._folds(survey, raw, groups)
+        errors, sample = self._errors_, survey.sample
+        if errors is not None:
+            check_one_target(sample.y)
+            errors = errors.guessed(sample.X, sample.y, sample.weight)
+            weighed = sample._replace(weight=errors.weights(sample.weight))
+            survey = survey._replace(sample=weighed)
         recipe = self._recipe(survey, plan, table, n_folds)
-        sample = survey.sample
-        self._start_ = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        start = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        self._start_ = start.with_errors(errors, sample.X, sample.y, sample.weight)
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
@@ -301,11 +319,14 @@ class ModelLearner(Learner):
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`, in memory.
+            As in `fit`, in memory; of a model with known errors, variances as the weights.
         """
         solution = self._solution
         start = self._start_.knowing(solution).with_alpha(solution.alpha)
-        return self._snapshot()._refit(Block(X, y, sample_weight), start)
+        light = self._snapshot()
+        if sample_weight is None:  # errors are not known of these rows
+            light._errors_, start = None, replace(start, errors=None)
+        return light._refit(Block(X, y, sample_weight), start)
 
     def _refit(self, block: Block, start: Start) -> Self:
         """Forget the rows seen and take others, with a recipe that stays."""
@@ -325,17 +346,24 @@ class ModelLearner(Learner):
         solution = self._solution  # or an error that there is none
         return Fitted(self._cells_, solution)
 
-    def _interval(self, X: Any, coverage: float) -> tuple[Array, Array]:
+    def _observed(self, X: Any, noise_variance: Any) -> Predicted:
+        """Predict observations at rows, of errors that are given or not."""
+        rows, noise = self._check_rows(X, reset=False), None
+        if noise_variance is not None:
+            noise = variances(noise_variance, _num_samples(rows), type(self).__name__)
+        return self._model.observed_at(rows, noise)
+
+    def _interval(self, X: Any, coverage: float, noise: Any = None) -> tuple[Array, Array]:
         """Return the ends of intervals of observations at rows."""
         missed = 1 - check_coverage(coverage)
-        found = self._model.observed_at(self._check_rows(X, reset=False))
+        found = self._observed(X, noise)
         lower, upper = found.quantiles([missed / 2, 1 - missed / 2])
         return self._each(lower), self._each(upper)
 
-    def _quantiles(self, X: Any, q: npt.ArrayLike) -> Array:
+    def _quantiles(self, X: Any, q: npt.ArrayLike, noise: Any = None) -> Array:
         """Return quantiles of observations at rows, the levels on the last axis."""
         levels = check_levels(q)
-        found = self._model.observed_at(self._check_rows(X, reset=False)).quantiles(levels)
+        found = self._observed(X, noise).quantiles(levels)
         found = np.moveaxis(found, 0, -1)
         found = found[:, 0] if self._cells_.single else found
         return found[..., 0] if np.ndim(q) == 0 else found
@@ -365,6 +393,14 @@ class ModelLearner(Learner):
         """What was fitted; it prints itself in five lines."""
         solution = self._solution
         return self._start_.knowing(solution).recipe
+
+    @property
+    def extra_noise_(self) -> float:
+        """The variance of the noise beside the errors that were given to `fit`."""
+        errors = self._solution.errors
+        if errors is None:
+            raise AttributeError("The noise is one for all rows: no noise_variance was given.")
+        return float(errors.extra)
 
     @property
     def features_(self) -> Any:

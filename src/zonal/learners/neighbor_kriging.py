@@ -19,6 +19,7 @@ from ..model.local_solution import LocalSolution
 from ..model.recipe import Local, Recipe
 from ..model.start import Start
 from ..rows import blockwise
+from .errors import known_errors
 from .model_learner import ModelLearner
 from .targets import check_numbers
 
@@ -139,7 +140,15 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.verbose = verbose
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        noise_variance: Any = None,
+        extra_noise: bool = True,
+    ) -> Self:
         """Find the parameters, and keep the rows.
 
         Parameters
@@ -153,12 +162,20 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             weights have the mean one over the rows that count, so that constant weights change
             nothing. Rows that agree in X and y are one row with the sum of their weights.
             Rows at one place whose targets differ are observations of their own.
+        noise_variance : array-like of shape (n_samples,), optional
+            The variance of each observation's own error, in the units of y squared. The noise of
+            a row has this variance plus a common part, which the evidence finds
+            (``extra_noise_``). True: the third part of a stream's blocks has them. A `noise`
+            that is a number is the common part over σ².
+        extra_noise : bool, default=True
+            Whether there is that common part.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        weight, errors = known_errors(X, sample_weight, noise_variance, extra_noise)
+        return self._fit(X, y, weight, errors=errors)
 
     @classmethod
     def of(cls, solution: LocalSolution, single: bool) -> Self:
@@ -204,7 +221,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         return self._predicted(X, return_std)
 
     @blockwise
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, noise_variance: Any = None
+    ) -> tuple[Array, Array]:
         """Predict intervals that hold new observations with a given probability.
 
         As `KernelRidge.predict_interval`, calibrated by rows that are left out one by one.
@@ -215,15 +234,20 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             Rows, of any kind that `predict` takes.
         coverage : float, default=0.9
             The share of observations that the intervals hold.
+        noise_variance : float or array-like of shape (n_samples,), optional
+            The variance of each new observation's own error, which is added to the common noise;
+            by default the noise is that of a typical row of the fit.
 
         Returns
         -------
         lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._interval(X, coverage)
+        return self._interval(X, coverage, noise_variance)
 
     @blockwise
-    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+    def predict_quantiles(
+        self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95), *, noise_variance: Any = None
+    ) -> Array:
         """Predict quantiles of new observations, as `KernelRidge.predict_quantiles`.
 
         Parameters
@@ -232,13 +256,15 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             Rows, of any kind that `predict` takes.
         q : float or array-like of shape (n_quantiles,)
             Levels between 0 and 1.
+        noise_variance : float or array-like of shape (n_samples,), optional
+            As in `predict_interval`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
             Without the last axis if `q` is a number.
         """
-        return self._quantiles(X, q)
+        return self._quantiles(X, q, noise_variance)
 
     def sample_y(
         self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = False

@@ -14,6 +14,7 @@ from ..model.ridge_path import check_alphas
 from ..moments.folds import Splits
 from ..rows import Block, Source, blockwise
 from ..rows.survey import Survey
+from .errors import known_errors
 from .features import is_automatic
 from .folds import check_alpha, count_folds, path_cost, plan_folds, splits_rows
 from .model_learner import ModelLearner
@@ -168,6 +169,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
         *,
         groups: Any = None,
         checkpoint: Any = None,
+        noise_variance: Any = None,
+        extra_noise: bool = True,
     ) -> Self:
         """Fit to all rows.
 
@@ -190,13 +193,21 @@ class KernelRidge(RegressorMixin, ModelLearner):
             one group stay together. With an integer `cv`: so many folds of whole groups.
         checkpoint : path-like or Checkpoint, optional
             A file for the sums of the rows seen so far, from which a fit that was killed goes on.
+        noise_variance : array-like of shape (n_samples,), optional
+            The variance of each observation's own error, in the units of y squared. The noise of
+            a row has this variance plus a common part, which the evidence finds
+            (``extra_noise_``). True: the third part of a stream's blocks has them. Where α is
+            found by cross-validation they are relative precisions 1/(v + s).
+        extra_noise : bool, default=True
+            Whether there is that common part.
 
         Returns
         -------
         self
         """
         groups = None if groups is None else np.asarray(groups)
-        return self._fit(X, y, sample_weight, checkpoint, groups=groups)
+        weight, errors = known_errors(X, sample_weight, noise_variance, extra_noise)
+        return self._fit(X, y, weight, checkpoint, groups=groups, errors=errors)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a chunk of rows; the first chunk decides what the features learn from data.
@@ -236,7 +247,9 @@ class KernelRidge(RegressorMixin, ModelLearner):
         return self._predicted(X, return_std)
 
     @blockwise
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, noise_variance: Any = None
+    ) -> tuple[Array, Array]:
         r"""Predict intervals that hold new observations with a given probability.
 
         .. math:: \hat y(x) + s(x)\, q_{a/2}, \quad \hat y(x) + s(x)\, q_{1 - a/2}, \qquad
@@ -253,6 +266,9 @@ class KernelRidge(RegressorMixin, ModelLearner):
             Rows; or a Dask array or frame, or a stream of blocks.
         coverage : float, default=0.9
             The share of observations that the intervals hold.
+        noise_variance : float or array-like of shape (n_samples,), optional
+            The variance of each new observation's own error, which is added to the common noise;
+            by default the noise is that of a typical row of the fit.
 
         Returns
         -------
@@ -270,10 +286,12 @@ class KernelRidge(RegressorMixin, ModelLearner):
         >>> bool(0.84 < np.mean((lower < y[1000:]) & (y[1000:] < upper)) < 0.96)
         True
         """
-        return self._interval(X, coverage)
+        return self._interval(X, coverage, noise_variance)
 
     @blockwise
-    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+    def predict_quantiles(
+        self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95), *, noise_variance: Any = None
+    ) -> Array:
         """Predict quantiles of new observations, calibrated like `predict_interval`.
 
         Parameters
@@ -282,13 +300,15 @@ class KernelRidge(RegressorMixin, ModelLearner):
             Rows; or a Dask array or frame, or a stream of blocks.
         q : float or array-like of shape (n_quantiles,)
             Levels between 0 and 1.
+        noise_variance : float or array-like of shape (n_samples,), optional
+            As in `predict_interval`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
             Without the last axis if `q` is a number.
         """
-        return self._quantiles(X, q)
+        return self._quantiles(X, q, noise_variance)
 
     def sample_y(
         self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = False
@@ -409,7 +429,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         known = super()._read(block, survey, source)
-        if self.target == "auto" and is_automatic(self.features):
+        known_scale = self._errors_ is not None  # errors are on the scale of y
+        if self.target == "auto" and is_automatic(self.features) and not known_scale:
             self._cells_ = self._cells_.with_scale(block, survey.sample.numbers)
         return known
 

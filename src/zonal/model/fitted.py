@@ -40,8 +40,8 @@ class Solved(Protocol):
     def latent(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of the latent functions."""
 
-    def observed(self, rows: Any) -> tuple[Array, Array]:
-        """Return predictions and standard deviations of observations."""
+    def observed(self, rows: Any, noise: FloatArray | None = None) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations, of given errors or not."""
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions: [n, n_targets, d]."""
@@ -117,11 +117,14 @@ class Fitted:
         mean, spread = self.solved.latent(rows) if std else (self.solved.mean(rows), None)
         return self._predicted(rows, mean, spread)
 
-    def observed_at(self, X: Any) -> Predicted:
-        """Predict observations at checked rows, with calibrated quantiles."""
+    def observed_at(self, X: Any, noise: FloatArray | None = None) -> Predicted:
+        """Predict observations at checked rows, with calibrated quantiles.
+
+        With `noise` [n], observations whose own errors have these variances.
+        """
         calibration = self.solved.calibration  # before the rows, which may be no good
         rows = self.cells.rows(X)
-        return self._predicted(rows, *self.solved.observed(rows), calibration)
+        return self._predicted(rows, *self.solved.observed(rows, noise), calibration)
 
     def gradient(self, X: Any) -> Array:
         """Return gradients of the predictions at checked rows: [n, n_targets, d]."""

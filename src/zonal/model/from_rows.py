@@ -13,6 +13,7 @@ from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
 from .drawing import draw_local, totals_local
+from .known_errors import KnownErrors
 from .local_calibration import Part, calibrate_local, unseen_local
 from .local_solution import LocalGradient, LocalSolution
 
@@ -64,6 +65,11 @@ class FromRows:
     def noise(self) -> FloatArray:
         """The variance of the noise: [n_targets]."""
         return np.asarray(self.part.found.noise * self.part.joint.found.scale)
+
+    @property
+    def errors(self) -> KnownErrors | None:
+        """What the noise has beside variances that were given."""
+        return self.part.errors
 
     @property
     def amplitude(self) -> FloatArray:
@@ -121,10 +127,13 @@ class FromRows:
         assert std is not None
         return mean, std
 
-    def observed(self, rows: Any) -> tuple[Array, Array]:
-        """Return predictions and standard deviations of observations: [n, n_targets]."""
+    def observed(self, rows: Any, noise: FloatArray | None = None) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations: [n, n_targets].
+
+        With `noise` [n], of observations whose own errors have these variances.
+        """
         variance = self.calibration.variance
-        return self.part.predict_observations(self.local_rows(rows), self.map, variance)
+        return self.part.predict_observations(self.local_rows(rows), self.map, variance, noise)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions, at known rows as if they were not: [n, t, d]."""

@@ -18,6 +18,7 @@ from ..rows.block import take
 from ..rows.reservoir import Reservoir
 from .drawing import Places, normals
 from .feature_calibration import Folded, calibrate_features, left_out_predictions
+from .known_errors import KnownErrors
 from .ridge_posterior import RidgePosterior, left_out
 from .sampled_sums import SampledSums
 
@@ -42,6 +43,8 @@ class FromSums:
     folded : Folded or None
         Predictions for the sampled rows by the training rows of a splitter; None: each of them is
         left out alone.
+    errors : KnownErrors or None
+        What the noise has beside variances that were given.
     """
 
     space: FeatureSpace
@@ -50,6 +53,7 @@ class FromSums:
     fit_intercept: bool = True
     found: RidgePosterior | None = None
     folded: Folded | None = None
+    errors: KnownErrors | None = None
 
     #: There is no local part.
     part = None
@@ -148,11 +152,17 @@ class FromSums:
         mean, variance, _ = self.posterior.predict(self.space, rows)
         return mean, np.sqrt(variance)
 
-    def observed(self, rows: Any) -> tuple[Array, Array]:
-        """Return predictions and standard deviations of observations: [n, n_targets]."""
+    def observed(self, rows: Any, noise: FloatArray | None = None) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations: [n, n_targets].
+
+        With `noise` [n], of observations whose own errors have these variances.
+        """
         posterior = self.posterior
         mean, latent, log = posterior.predict(self.space, rows, self.calibration.variance)
-        return mean, np.sqrt(latent + posterior.noise) * np.exp(log / 2)
+        own = posterior.noise
+        if noise is not None:
+            own = (own if self.errors is None else self.errors.extra) + noise[:, None]
+        return mean, np.sqrt(latent + own) * np.exp(log / 2)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions: [n, n_targets, d]."""

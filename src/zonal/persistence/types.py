@@ -86,6 +86,7 @@ OWN = {
     "model.feature_calibration": "Folded",
     "model.from_rows": "FromRows",
     "model.from_sums": "FromSums",
+    "model.known_errors": "KnownErrors",
     "model.local_solution": "LocalSolution Observations",
     "model.recipe": "Local Recipe",
     "model.ridge_posterior": "RidgePosterior",
