@@ -109,6 +109,9 @@ SIGNATURES = {
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",
     "predict_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, like=None, "
     "coverage=0.9, chunks=None, crs=None, at=None)",
+    "predict_area": "(model, regions, weights=None, *, lat=None, lon=None, time=None, "
+    "resolution=None, like=None, total=False, function=None, coverage=0.9, covariance=False, "
+    "n_samples=500, random_state=0, crs=None, at=None)",
     "sample_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, n_samples=10, "
     "random_state=None, noise=False, like=None, crs=None, at=None)",
     "KernelRidge.sample_y": "(self, X, n_samples=1, random_state=None, *, noise=False)",

@@ -38,7 +38,7 @@ from .features import (
     TableEncoder,
     TensorSketchFeatures,
 )
-from .grid import fill, predict_grid, sample_grid
+from .grid import fill, predict_area, predict_grid, sample_grid
 from .kernels import (
     NNGP,
     NTK,
@@ -132,6 +132,7 @@ __all__ = [
     "load",
     "persistence",
     "polynomials",
+    "predict_area",
     "predict_grid",
     "rows",
     "sample_grid",

@@ -75,7 +75,7 @@ class AbsoluteEvidence:
         return rows, self.process(locations, self.found.noise).earlier(rows)
 
     def marginal(self, extra: float, scale: float | None) -> Marginal:
-        """Return mean, coefficients and evidence at s and σ²; at the best relative noise if None."""
+        """Return mean, coefficients and evidence at s and σ² (None: at relative noise)."""
         locations, unit = self.at(extra)
         noise = self.found.noise if scale is None else unit / scale
         process, (rows, neighbors) = self.process(locations, noise), self._judged
@@ -124,7 +124,11 @@ class AbsoluteEvidence:
             begin,
             method="Nelder-Mead",
             options={
-                "initial_simplex": [begin, begin + [1.0, 0.0], begin - [0.0, 1.5]],
+                "initial_simplex": [
+                    begin,
+                    begin + np.array([1.0, 0.0]),
+                    begin - np.array([0.0, 1.5]),
+                ],
                 "maxfev": MOST_CALLS,
                 "xatol": 1e-2,
                 "fatol": 1e-2,

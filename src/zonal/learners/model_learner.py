@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -381,6 +382,39 @@ class ModelLearner(Learner):
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
         drawn = found.draw(rows, int(n_samples), seed, bool(noise))
         return drawn[:, 0] if self._cells_.single else drawn
+
+    def posterior_sums(self, X: Any, weights: Any) -> tuple[Array, Array]:
+        """Return the mean and the covariance of weighted sums over rows, Σ_i w_ir f(x_i).
+
+        By algebra from the joint posterior of the latent function that `sample_y` draws from.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_rows, n_features)
+            Rows.
+        weights : {array-like, sparse array} of shape (n_rows, n_sums)
+            w.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_sums,) or (n_sums, n_targets)
+        covariance : ndarray of shape (n_sums, n_sums) or (n_sums, n_sums, n_targets)
+        """
+        found = self._model
+        if found.cells.scale is not None:
+            raise ValueError(
+                "The targets are learnt on another scale (target_), on which sums are not linear: "
+                "use sample_y, or fit with target=None."
+            )
+        rows = found.cells.rows(self._check_rows(X, reset=False))
+        sums = sp.csr_array(weights, dtype=np.float64)
+        if sums.shape[0] != _num_samples(rows):
+            raise ValueError(
+                f"weights has {sums.shape[0]} rows, and X {_num_samples(rows)}: one weight for "
+                "each row and sum is needed."
+            )
+        mean, covariance = found.solved.totals(rows, sums)
+        return (mean[:, 0], covariance[..., 0]) if found.cells.single else (mean, covariance)
 
     def _each(self, values: Any) -> Any:
         """Return values of targets [n, t] or [t] without their axis, where there is one target."""
