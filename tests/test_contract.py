@@ -105,10 +105,10 @@ SIGNATURES = {
     "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None, "
     "noise_variance=None, extra_noise=True)",
     "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None, "
-    "keep_name=False)",
+    "keep_name=False, max_distance=None)",
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",
     "predict_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, like=None, "
-    "coverage=0.9, chunks=None, crs=None, at=None)",
+    "coverage=0.9, chunks=None, crs=None, at=None, max_distance=None)",
     "predict_area": "(model, regions, weights=None, *, lat=None, lon=None, time=None, "
     "resolution=None, like=None, total=False, function=None, coverage=0.9, covariance=False, "
     "n_samples=500, random_state=0, crs=None, at=None)",

@@ -129,6 +129,7 @@ PREDICT: dict[str, dict[str, Case]] = {
     "time": {"--time 2020": lambda k: (*MAP, "--time", 2020)},
     "values": {"--set COL=VALUE": lambda k: (*MAP, "--set", f"{k.number}=5")},
     "rename": {"--rename VAR=COL": lambda k: (k.data, "--rename", f"depth={k.number}")},
+    "max_distance": {"--max-distance 500": lambda k: (*MAP, "--max-distance", 500)},
     "coastlines": {"--coastlines": lambda k: (*MAP, "--coastlines")},
     "yes": {"--yes": lambda k: (*MAP, "--yes")},
     "std": {"--std": lambda k: (k.data, "--std")},

@@ -61,6 +61,8 @@ class MapRequest:
         Whether a large map is wanted.
     coastlines : bool
         Whether a picture has coasts.
+    max_distance : float or None
+        Kilometres beyond which cells stay empty.
     """
 
     out: Path
@@ -73,6 +75,7 @@ class MapRequest:
     coverage: float = 0.9
     yes: bool = False
     coastlines: bool = False
+    max_distance: float | None = None
 
 
 def predict_map(model: Any, path: Path, asked: MapRequest, screen: Screen) -> int:
@@ -86,7 +89,11 @@ def predict_map(model: Any, path: Path, asked: MapRequest, screen: Screen) -> in
     asked : MapRequest
     screen : Screen
     """
-    options: dict[str, Any] = {"coverage": asked.coverage, "at": pairs_of("--set", asked.values)}
+    options: dict[str, Any] = {
+        "coverage": asked.coverage,
+        "at": pairs_of("--set", asked.values),
+        "max_distance": asked.max_distance,
+    }
     when = None if not asked.time else [moment_of(text) for text in asked.time]
     if asked.like is not None:
         if asked.extent or asked.resolution:

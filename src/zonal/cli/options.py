@@ -35,6 +35,7 @@ __all__ = [
     "MapRename",
     "MapTime",
     "MapValues",
+    "MaxDistance",
     "Numeric",
     "Seed",
     "TableOrGrid",
@@ -263,6 +264,15 @@ GridStep = Annotated[
     typer.Option(
         metavar="STEP",
         help="Predict a map with a point every so many degrees, instead of DATA.",
+        rich_help_panel=MAP,
+        show_default=False,
+    ),
+]
+MaxDistance = Annotated[
+    float | None,
+    typer.Option(
+        metavar="KM",
+        help="Leave cells empty that are farther from all data than so many kilometres.",
         rich_help_panel=MAP,
         show_default=False,
     ),

@@ -19,6 +19,7 @@ from .cells import Field, as_dataset
 from .extent import extent_of
 from .masks import mask_of
 from .matching import columns_of, match
+from .nearness import Nearness, check_distance, places_of
 from .prediction import answers, check_coverage
 from .sphere import on_sphere
 
@@ -87,6 +88,7 @@ def fill(
     model: Any = None,
     crs: Any = None,
     keep_name: bool = False,
+    max_distance: float | None = None,
 ) -> Any:
     """Fill the holes of a grid: NaN cells get a prediction, and how sure it is.
 
@@ -106,6 +108,8 @@ def fill(
     keep_name : bool, default=False
         Whether the filled variable keeps its name: ``sst``, ``sst_std``, ``sst_lower`` and
         ``sst_upper`` in the place of those below.
+    max_distance : float, optional
+        Kilometres: cells farther from all places that have a value, at whatever time, stay NaN.
 
     Returns
     -------
@@ -131,6 +135,9 @@ def fill(
         covariates = covariates or own_covariates(model, data, target)
     field = Field.of(data, target, covariates, crs, constant=True)
     wanted = None if where is None else mask_of(where, data, field.cells.dims)
+    near = None
+    if max_distance is not None:
+        near = Nearness(places_of(field), check_distance(max_distance))
     if not ready:
         model = fit(data, target, covariates=covariates, model=model, crs=crs)
     _, plan = match(model, field.cells.data.drop_vars(field.target), field.cells.dims, crs=crs)
@@ -145,6 +152,7 @@ def fill(
         attrs,
         field=field,
         where=wanted,
+        near=near,
         what=what,
     )
     return with_own_name(found, field.target) if keep_name else found
@@ -175,6 +183,7 @@ def _fitted(field: Field, model: Any) -> Any:
     attrs = {key: value for key, value in field.values.attrs.items() if isinstance(value, str)}
     blocks = field if held is None else [(held.X,)]
     chosen.field_ = {"name": field.target, "attrs": attrs, "extent": extent_of(blocks)}
+    chosen.field_["places"] = places_of(blocks)
     return chosen
 
 

@@ -17,6 +17,7 @@ from .attributes import describe, describe_axis
 from .cells import CHUNK_CELLS, Cells, Field, as_dataset, blocks_of, is_known
 from .extent import region_of
 from .matching import Matching, match
+from .nearness import Nearness, nearness_of
 from .optional import library
 from .outcomes import Outcomes, knows_uncertainty, outcomes
 from .times import is_time
@@ -42,6 +43,7 @@ def predict_grid(
     chunks: Any = None,
     crs: Any = None,
     at: Mapping[str, Any] | None = None,
+    max_distance: float | None = None,
 ) -> Any:
     """Predict on a grid of latitudes and longitudes, or on any grid that is given.
 
@@ -77,6 +79,9 @@ def predict_grid(
     at : mapping of str to value, optional
         Columns of the model that have one value all over the map: numbers, words or dates, as in
         ``at={"date": "2020-07-15", "kind": "urban"}``.
+    max_distance : float, optional
+        Kilometres: cells farther from all places of the model's data, at whatever time, stay NaN.
+        For models that know these places (of `zonal.grid.fit` and ``zonal fit``).
 
     Returns
     -------
@@ -109,7 +114,8 @@ def predict_grid(
                 UserWarning,
                 stacklevel=2,
             )
-    return answers(cells, plan, model, coverage, *field_of(model), chunks=chunks)
+    near = nearness_of(model, max_distance)
+    return answers(cells, plan, model, coverage, *field_of(model), chunks=chunks, near=near)
 
 
 def grid_cells(
@@ -169,6 +175,7 @@ def answers(
     *,
     field: Field | None = None,
     where: Any = None,
+    near: Nearness | None = None,
     chunks: Any = None,
     what: str = "prediction on a grid",
 ) -> Any:
@@ -187,6 +194,8 @@ def answers(
         Where a value is known it stays, with a standard deviation of 0.
     where : xarray.DataArray of bool, optional
         The cells that are wanted, as `mask_of` returns them; others without a value stay NaN.
+    near : Nearness, optional
+        Cells that are farther from data stay NaN.
     chunks
         As `predict_grid` takes them.
     what : str
@@ -208,8 +217,9 @@ def answers(
     bare = replace(cells, data=None)
     known = None if field is None else replace(field, cells=bare)
     function = partial(
-        _answer, cells=bare, plan=plan, model=model, coverage=coverage, field=known, dtype=dtype
-    )
+        _answer, cells=bare, plan=plan, model=model, coverage=coverage, field=known, near=near,
+        dtype=dtype,
+    )  # fmt: skip
     lazy = bool(data.chunks)
     result = xr.Dataset(
         {key: (cells.dims, _empty(data, cells.dims, dtype, lazy)) for key in names},
@@ -238,7 +248,7 @@ def _cut(data: Any, dims: tuple[str, ...], chunks: Any) -> dict[str, tuple[int, 
 
 def _answer(
     block: Any, *, cells: Cells, plan: Matching, model: Any, coverage: float,
-    field: Field | None, dtype: Any,
+    field: Field | None, near: Nearness | None, dtype: Any,
 ) -> Any:  # fmt: skip
     """Return the Dataset of predictions for a part of the grid that is in memory."""
     names = Outcomes._fields if knows_uncertainty(model) else Outcomes._fields[:1]
@@ -253,6 +263,8 @@ def _answer(
             values[known] = 0 if key == "std" else part.array(field.target)[known]
     if WHERE in block:
         wanted &= part.array(WHERE).astype(bool)
+    if near is not None and wanted.any():
+        wanted[wanted] = near.near(part.rows(wanted))
     if wanted.any():
         with ONE_AT_A_TIME:
             answer = outcomes(model, plan.rows(model, part, wanted), coverage)

@@ -62,7 +62,7 @@ def cell_weights(weights: Any, cells: Cells) -> FloatArray:
             raise ValueError("weights of cells must be finite numbers of at least 0.")
         return found.ravel()
     axes = cells.axes
-    if axes.latitude is None or axes.projection is not None:
+    if axes.latitude is None or axes.is_plane:
         return np.ones(int(np.prod(shape)))
     latitude = cells.rows()["latitude"].to_numpy(np.float64)
     return np.asarray(np.cos(np.radians(latitude)).clip(0))
@@ -114,7 +114,7 @@ def _polygons(shapes: list[Any], names: list[Any], cells: Cells) -> tuple[list[A
     inside: list[npt.NDArray[np.bool_]] = []
     for shape in shapes:
         found = shapely.contains_xy(shape, x, y)
-        if axes.projection is None:  # longitudes from -180 or from 0, whatever the grid has
+        if not axes.is_plane:  # longitudes from -180 or from 0, whatever the grid has
             found |= shapely.contains_xy(shape, x - 360, y) | shapely.contains_xy(shape, x + 360, y)
         inside.append(found)
     return names, sp.csr_array(np.column_stack(inside).astype(np.float64))

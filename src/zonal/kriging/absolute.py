@@ -124,11 +124,7 @@ class AbsoluteEvidence:
             begin,
             method="Nelder-Mead",
             options={
-                "initial_simplex": [
-                    begin,
-                    begin + np.array([1.0, 0.0]),
-                    begin - np.array([0.0, 1.5]),
-                ],
+                "initial_simplex": begin + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]]),
                 "maxfev": MOST_CALLS,
                 "xatol": 1e-2,
                 "fatol": 1e-2,

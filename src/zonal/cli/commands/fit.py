@@ -16,7 +16,7 @@ from .. import options as opt
 from ..columns import encoder, picked
 from ..console import Screen
 from ..errors import CommandError
-from ..grids import check_numbers_only, open_rows, region_of_rows
+from ..grids import check_numbers_only, open_rows, whereabouts
 from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, number_or
 from ..outputs import check_outputs, outputs
@@ -203,9 +203,10 @@ def fit(
     where = None if place.crs else place.columns(columns.inputs)
     split = Split(test_fraction, seed)
     with rows_of(given, split, scheduler, workers, screen) as rows:
-        region = region_of_rows(rows, place, columns.inputs)
+        region, places = whereabouts(rows, place, columns.inputs)
         validation = validation.sized(region)
-        notes = place.notes() | ({} if region is None else {"extent": region})
+        known = {} if region is None else {"extent": region, "places": places}
+        notes = place.notes() | known
         # The model is in its place before it is judged: whatever happens then, it is not lost.
         with outputs(out, force=force) as (model_path,):
             trained = train(learner, rows, screen, validation, target=target, notes=notes)

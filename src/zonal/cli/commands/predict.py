@@ -42,6 +42,7 @@ def predict(
     time: opt.MapTime = None,
     values: opt.MapValues = None,
     rename: opt.MapRename = None,
+    max_distance: opt.MaxDistance = None,
     coastlines: opt.Coastlines = False,
     std: Annotated[
         bool,
@@ -100,7 +101,7 @@ def predict(
     _check_kind(
         is_map,
         {"--proba": proba, "--keep": keep, "--drop-missing": drop_missing},
-        {"--extent": extent, "--time": time, "--set": values},
+        {"--extent": extent, "--time": time, "--set": values, "--max-distance": max_distance},
     )
     if is_map:
         check_map_name(out)
@@ -108,7 +109,7 @@ def predict(
             fitted = load_grid_model(model)
             asked = MapRequest(
                 out, data, grid, extent, time, values, rename,
-                0.9 if interval is None else interval, yes, coastlines,
+                0.9 if interval is None else interval, yes, coastlines, max_distance,
             )  # fmt: skip
             n_cells = predict_map(fitted, path, asked, screen)
         screen.note(f"{n_cells:,} cells: {out}")
