@@ -58,6 +58,7 @@ from .kernels import (
 )
 from .learners import (
     AlphaWarning,
+    CoKriging,
     ExactKernelRidge,
     GaussianProcess,
     KernelCCA,
@@ -79,6 +80,7 @@ __all__ = [
     "ArcCosine",
     "BlockKFold",
     "Checkpoint",
+    "CoKriging",
     "DistanceMatchedKFold",
     "DotProduct",
     "ExactKernelRidge",
