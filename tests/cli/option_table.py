@@ -92,6 +92,12 @@ FIT: dict[str, dict[str, Case]] = {
     "lon": {"--lon COL alone": lambda k: ("--lon", "lon")},
     "crs": {"--crs CODE": lambda k: (*k.plane, "--crs", "EPSG:32633")},
     "group": {"--group COL": lambda k: ("--group", k.group)},
+    "noise_column": {"--noise-column COL": lambda k: ("--noise-column", k.number)},
+    "noise_kind": {
+        "--noise-kind variance": lambda k: (
+            "--noise-column", k.number, "--noise-kind", "variance",
+        ),
+    },
     "drop_missing": {"--drop-missing": lambda k: ("--drop-missing",)},
     "features": {
         "--features auto": lambda k: ("--features", "auto"),
