@@ -7,7 +7,7 @@ import numpy as np
 
 import zonal
 
-__all__ = ["Rows", "airs", "argo", "blocks", "elevation", "jason3"]
+__all__ = ["Rows", "airs", "argo", "blocks", "elevation"]
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -47,12 +47,6 @@ def airs(n_rows: int | None = None) -> Rows:
 def argo() -> Rows:
     """Temperatures at 100, 150 and 200 m."""
     X, y, place = _space_time("argo")
-    return Rows(X, y, None, place)
-
-
-def jason3() -> Rows:
-    """Wind speeds along tracks."""
-    X, y, place = _space_time("jason3")
     return Rows(X, y, None, place)
 
 

@@ -3,7 +3,7 @@
 - `axes`, `times`, `projection`: what the coordinates of a grid mean;
 - `cells`, `masks`: the cells of a grid as rows, chunk by chunk, and those that are wanted;
 - `sphere`: latitude and longitude for models that take numbers as they come;
-- `filling`: `fit` and `fill`; `checking`: how well holes are filled;
+- `filling`, `several`: `fit` and `fill`; `checking`: how well holes are filled;
 - `prediction`, `extent`: `predict_grid`, and the region of a model's data;
 - `drawing`: `sample_grid`, whole fields drawn from the posterior;
 - `areas`, `regions`: `predict_area`, means and other functions of regions;

@@ -21,6 +21,7 @@ from .masks import mask_of
 from .matching import columns_of, match
 from .nearness import Nearness, check_distance, places_of
 from .prediction import answers, check_coverage
+from .several import fill_several
 from .sphere import on_sphere
 
 __all__ = ["fill", "fit", "own_covariates"]
@@ -80,7 +81,7 @@ def fit(
 
 def fill(
     data: Any,
-    target: str | None = None,
+    target: str | list[str] | None = None,
     *,
     covariates: Any = (),
     where: Any = None,
@@ -95,7 +96,8 @@ def fill(
     Parameters
     ----------
     data, target, covariates, crs
-        As `fit` takes them.
+        As `fit` takes them. A list of targets: these variables of a Dataset are filled together by
+        `CoKriging`, each informed by the others, under their own names.
     where : str, xarray.DataArray or array-like, optional
         The cells that are wanted, such as those of the sea; others without a value stay NaN. The
         name of a variable of `data`, or values that are neither 0 nor NaN where a cell is wanted,
@@ -130,6 +132,11 @@ def fill(
     """
     check_coverage(coverage)
     data = as_dataset(data)
+    if isinstance(target, list | tuple):
+        return fill_several(
+            data, list(target), covariates=covariates, where=where, coverage=coverage,
+            model=model, crs=crs, max_distance=max_distance,
+        )  # fmt: skip
     ready = model is not None and _is_fitted(model)
     if ready:
         covariates = covariates or own_covariates(model, data, target)
