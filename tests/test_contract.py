@@ -75,11 +75,12 @@ SIGNATURES = {
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', n_features=256, "
     "random_state=None, verbose=False, time_limit=None)",
-    "KernelRidge.predict_interval": "(self, X, coverage=0.9)",
-    "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95))",
-    "GaussianProcess.predict_interval": "(self, X, coverage=0.9)",
-    "GaussianProcess.fit": "(self, X, y=None, sample_weight=None, *, checkpoint=None)",
-    "NeighborKriging.predict_interval": "(self, X, coverage=0.9)",
+    "KernelRidge.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
+    "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95), *, noise_variance=None)",
+    "GaussianProcess.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
+    "GaussianProcess.fit": "(self, X, y=None, sample_weight=None, *, checkpoint=None, "
+    "noise_variance=None, extra_noise=True)",
+    "NeighborKriging.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
     "KernelRidgeClassifier.predict_set": "(self, X, coverage=0.9)",
     "evaluation.crps": "(truth, mean, std, sample_weight=None)",
     "evaluation.crps_of_quantiles": "(truth, quantiles, levels, sample_weight=None)",
@@ -87,7 +88,10 @@ SIGNATURES = {
     "evaluation.coverage": "(truth, lower, upper, sample_weight=None)",
     "evaluation.pit_histogram": "(truth, quantiles, levels, sample_weight=None)",
     "evaluation.calibration_error": "(truth, chances, classes, n_bins=15)",
-    "NeighborKriging.fit": "(self, X, y, sample_weight=None)",
+    "NeighborKriging.fit": "(self, X, y, sample_weight=None, *, noise_variance=None, "
+    "extra_noise=True)",
+    "CoKriging": "(kernel='auto', n_neighbors=16, *, n_features=256, random_state=None, "
+    "verbose=False)",
     "NeighborKriging.predict": "(self, X, return_std=False)",
     "GaussianProcess.predict": "(self, X, return_std=False)",
     "ExactKernelRidge": "(kernel='gaussian', alpha=1.0, preconditioner='auto', tol=0.0001, *, "

@@ -44,10 +44,11 @@ def airs(n_rows: int | None = None) -> Rows:
     return Rows(X[chosen], y[chosen], std[chosen], place[chosen])
 
 
-def argo() -> Rows:
-    """Temperatures at 100, 150 and 200 m."""
+def argo(n_rows: int | None = None) -> Rows:
+    """Temperatures at 100, 150 and 200 m; so many random profiles."""
     X, y, place = _space_time("argo")
-    return Rows(X, y, None, place)
+    chosen = np.random.default_rng(0).permutation(len(y))[:n_rows]
+    return Rows(X[chosen], y[chosen], None, place[chosen])
 
 
 def blocks(place: np.ndarray, size: float = 10.0) -> np.ndarray:
