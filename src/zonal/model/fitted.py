@@ -26,13 +26,11 @@ class Solved(Protocol):
     def noise(self) -> FloatArray:
         """The variance of the noise: [n_targets]."""
 
-    @property
     def calibration(self) -> Calibration:
-        """What makes intervals hold; found once."""
+        """Return what makes intervals hold; found once, and kept."""
 
-    @property
-    def classes(self) -> ClassCalibration:
-        """What makes values of classes probabilities; found once."""
+    def class_calibration(self) -> ClassCalibration:
+        """Return what makes values of classes probabilities; found once, and kept."""
 
     def mean(self, rows: Any) -> Array:
         """Return predictions: [n, n_targets]."""
@@ -122,7 +120,8 @@ class Fitted:
 
         With `noise` [n], observations whose own errors have these variances.
         """
-        calibration = self.solved.calibration  # before the rows, which may be no good
+        # First: that there is none matters more than bad rows.
+        calibration = self.solved.calibration()
         rows = self.cells.rows(X)
         return self._predicted(rows, *self.solved.observed(rows, noise), calibration)
 
