@@ -10,8 +10,8 @@ ABOUT = (
     "shared by many: CPU seconds are what counts."
 )
 AREAS = (
-    "## Areas\n\nMeans over blocks of 10° that are held out, a tenth at a time and three tenths in "
-    "all (of airs_co2 blocks of one day, 20,000 random retrievals). *Cells independent*: the "
+    "## Areas\n\nMeans over blocks of 10° that are held out, a tenth at a time and two tenths in "
+    "all (of airs_co2 blocks of one day, 8,000 random retrievals). *Cells independent*: the "
     "variances of cells added up, as if they knew nothing of each other. Intervals are the model's "
     "own, not calibrated."
 )
@@ -41,7 +41,7 @@ def _draws(kept: dict[str, Any]) -> list[str]:
         "scatter of that": [f"{d['scatter of that']:.4f}"],
         "standard error": [f"{d['standard error of a std']:.4f}"],
     }
-    return ["## Draws\n\nMoments are of 2,000 draws, at every eighth cell.", _table(columns)]
+    return ["## Draws\n\nMoments are of 2,000 draws, at every 16th cell.", _table(columns)]
 
 
 def _variogram(kept: dict[str, Any]) -> list[str]:
@@ -68,7 +68,7 @@ def _areas(kept: dict[str, Any]) -> list[str]:
 def _errors(kept: dict[str, Any]) -> list[str]:
     found = kept["errors"]
     columns = {
-        "airs_co2, 20,000 retrievals": list(found),
+        "airs_co2, 8,000 retrievals": list(found),
         "CRPS": [f"{e['CRPS']:.4f}" for e in found.values()],
         "MSE": [f"{e['MSE']:.3f}" for e in found.values()],
         "90 % hold": [f"{e['held']:.1%}" for e in found.values()],
@@ -81,7 +81,7 @@ def _errors(kept: dict[str, Any]) -> list[str]:
 def _targets(kept: dict[str, Any]) -> list[str]:
     found = {title: kept[name] for name, title in TARGETS.items() if name in kept}
     columns = {
-        "argo, 10,000 profiles": list(found),
+        "argo, 5,000 profiles": list(found),
         "MSE alone": [f"{c['alone']:.4f}" for c in found.values()],
         "MSE together": [f"{c['together']:.4f}" for c in found.values()],
         "change": [f"{c['together'] / c['alone'] - 1:+.1%}" for c in found.values()],

@@ -13,9 +13,9 @@ from .data import Rows, airs, argo, blocks, elevation
 
 __all__ = ["areas", "correlated", "draws", "errors", "unrelated", "variogram"]
 
-FOLDS, USED = 10, 3
+FOLDS, USED = 10, 2
 # Profiles of argo, a random sample.
-PROFILES = 10_000
+PROFILES = 5_000
 
 
 def _split(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +39,7 @@ def draws() -> dict[str, Any]:
     clock, cpu = time.perf_counter(), time.process_time()
     model.sample_y(rows.X, 100, random_state=0)
     found = {"seconds": time.perf_counter() - clock, "CPU": time.process_time() - cpu}
-    cells = rows.X[::8]
+    cells = rows.X[::16]
     mean, std = model.predict(cells, return_std=True)
     total, squares = np.zeros(len(cells)), np.zeros(len(cells))
     for seed in range(1, 6):
@@ -87,7 +87,7 @@ def variogram() -> dict[str, Any]:
 
 def areas(name: str) -> dict[str, Any]:
     """Means over blocks that are held out: how many are inside their intervals of 90 %."""
-    rows = elevation() if name == "elevation" else airs(20_000)
+    rows = elevation() if name == "elevation" else airs(8_000)
     label = blocks(rows.place)
     fold = np.random.default_rng(0).permutation(label.max() + 1) % FOLDS
     variance = None if rows.std is None else rows.std**2
@@ -132,7 +132,7 @@ def areas(name: str) -> dict[str, Any]:
     }
 
 
-def errors(n_rows: int = 20_000) -> dict[str, Any]:
+def errors(n_rows: int = 8_000) -> dict[str, Any]:
     """Retrievals with their own errors, and with one noise for all."""
     rows = airs(n_rows)
     assert rows.std is not None
