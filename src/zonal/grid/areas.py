@@ -117,7 +117,7 @@ def predict_area(
     learner, rows = joint_rows(model, part, plan, wanted.reshape(shape))
     matrix = matrix[np.flatnonzero(wanted)]
     whole = np.asarray(matrix.sum(axis=0)).ravel()
-    unit = np.ones_like(whole) if total else 1 / whole
+    unit = np.asarray(np.ones(len(whole)) if total else 1 / whole, np.float64)
     if function is None and not hasattr(learner, "target_"):
         mean, joint = learner.posterior_sums(rows, sp.csr_array(matrix * unit))
         std = np.sqrt(np.diag(joint))

@@ -1,5 +1,6 @@
 """Regions of a grid: labels, masks and polygons as weights of cells."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def _on_grid(values: Any, cells: Cells, name: str) -> Array:
 
 def _polygons(shapes: list[Any], names: list[Any], cells: Cells) -> tuple[list[Any], Any]:
     try:
-        import shapely
+        shapely = import_module("shapely")
     except ImportError as error:
         raise ImportError("Polygons need the library shapely: pip install shapely.") from error
     rows = cells.rows()

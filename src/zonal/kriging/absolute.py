@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
@@ -119,16 +120,17 @@ class AbsoluteEvidence:
             return math.exp(self.best_scale(start, lambda _: extra)), extra
         least = LEAST_SHARE * self.at(0.0)[1]
         begin = np.array([start, math.log(max(extra, 1e3 * least))])
+        options: Any = {
+            "initial_simplex": begin + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]]),
+            "maxfev": MOST_CALLS,
+            "xatol": 1e-2,
+            "fatol": 1e-2,
+        }
         found = minimize(
-            lambda p: -self.value(p[0], math.exp(max(p[1], math.log(least)))),
+            lambda p: -self.value(float(p[0]), math.exp(max(float(p[1]), math.log(least)))),
             begin,
             method="Nelder-Mead",
-            options={
-                "initial_simplex": begin + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]]),
-                "maxfev": MOST_CALLS,
-                "xatol": 1e-2,
-                "fatol": 1e-2,
-            },
+            options=options,
         )
         alone = self.best_scale(float(found.x[0]), lambda _: 0.0)
         if self.value(alone, 0.0) >= -found.fun:

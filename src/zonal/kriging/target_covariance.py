@@ -5,6 +5,7 @@ follows in closed form, as the scale of a single target does.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -88,11 +89,11 @@ def _terms(
     return whitening.variance, np.square(whitening.apply(y[:, None])[:, 0])
 
 
-def _start(t: int, noise: float, lower: tuple[FloatArray, ...], diagonal: FloatArray) -> FloatArray:
+def _start(t: int, noise: float, lower: Any, diagonal: Any) -> FloatArray:
     """Begin with targets that are alike but not equal, and noise that is not shared."""
     together = 0.5 + 0.5 * np.eye(t)
     root = np.linalg.cholesky(together)[lower]
     root[diagonal] = np.log(root[diagonal])
     own = np.zeros(len(root))
     own[diagonal] = 0.5 * math.log(max(noise, 1e-6))
-    return np.clip(np.concatenate([root, own]), *[BOUNDS[0], 1e2])
+    return np.asarray(np.clip(np.concatenate([root, own]), BOUNDS[0], 1e2))

@@ -59,11 +59,10 @@ class KnownErrors:
             return self
         few = sample_rows(len(X), NEAR_ROWS)
         rows = np.asarray(X[few], np.float64)
-        _, near = cKDTree(rows / (rows.std(axis=0) + 1e-300)).query(
-            rows / (rows.std(axis=0) + 1e-300), [2]
-        )
+        rows = rows / (rows.std(axis=0) + 1e-300)
+        nearest: Any = cKDTree(rows).query(rows, [2])[1]
+        near = np.minimum(nearest[:, 0], len(few) - 1)
         y, v = np.asarray(y, np.float64)[few].ravel(), 1 / precision[few]
-        near = np.minimum(near[:, 0], len(few) - 1)
         extra = float(np.mean((y - y[near]) ** 2 - v - v[near])) / 2
         return replace(self, extra=max(extra, 0.0))
 
