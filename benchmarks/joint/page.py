@@ -47,7 +47,7 @@ def _draws(kept: dict[str, Any]) -> list[str]:
 def _variogram(kept: dict[str, Any]) -> list[str]:
     columns = {"variogram, by lag": ["draws over the model's"]}
     columns |= {lag: [f"{value:.3f}"] for lag, value in kept["variogram"].items()}
-    text = "Of 50 draws that know next to no data, against σ² (k(0) - k(h))."
+    text = "Of 200 draws that know next to no data, against σ² (k(0) - k(h))."
     return [text, _table(columns)]
 
 
@@ -68,7 +68,7 @@ def _areas(kept: dict[str, Any]) -> list[str]:
 def _errors(kept: dict[str, Any]) -> list[str]:
     found = kept["errors"]
     columns = {
-        "airs_co2, 8,000 retrievals": list(found),
+        "airs_co2, 40,000 retrievals": list(found),
         "CRPS": [f"{e['CRPS']:.4f}" for e in found.values()],
         "MSE": [f"{e['MSE']:.3f}" for e in found.values()],
         "90 % hold": [f"{e['held']:.1%}" for e in found.values()],

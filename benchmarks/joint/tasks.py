@@ -63,7 +63,7 @@ def variogram() -> dict[str, Any]:
     kernel = zonal.Matern(0.5, 0.056) + 12.5 * zonal.Matern(1.5, 0.98)
     few = np.random.default_rng(0).permutation(len(rows.y))[:100]
     model = zonal.NeighborKriging(kernel, noise=1e8).fit(rows.X[few], rows.y[few])
-    fields = model.sample_y(rows.X, 50, random_state=0).reshape(180, 360, -1)
+    fields = model.sample_y(rows.X, 200, random_state=0).reshape(180, 360, -1)
     found = {}
     cells = rows.X.reshape(180, 360, 3)
     for lag in (1, 2, 5, 10, 20, 40):
@@ -132,7 +132,7 @@ def areas(name: str) -> dict[str, Any]:
     }
 
 
-def errors(n_rows: int = 8_000) -> dict[str, Any]:
+def errors(n_rows: int = 40_000) -> dict[str, Any]:
     """Retrievals with their own errors, and with one noise for all."""
     rows = airs(n_rows)
     assert rows.std is not None
