@@ -115,7 +115,7 @@ class DaskTrainingRows:
     split : Split
     """
 
-    noise = None
+    noise: NoiseKind | None = None
 
     def __init__(self, picked: Columns, split: Split) -> None:
         self.table = DaskTable(picked)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
+from .._typing import FloatArray
 from .joint import Features, whitened_gram
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
@@ -119,19 +120,18 @@ class AbsoluteEvidence:
         if not learnt:
             return math.exp(self.best_scale(start, lambda _: extra)), extra
         least = LEAST_SHARE * self.at(0.0)[1]
-        begin = np.array([start, math.log(max(extra, 1e3 * least))])
+        begin: FloatArray = np.array([start, math.log(max(extra, 1e3 * least))])
+
+        def loss(vector: FloatArray) -> float:
+            return -self.value(float(vector[0]), max(math.exp(float(vector[1])), least))
+
         options: Any = {
             "initial_simplex": begin + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]]),
             "maxfev": MOST_CALLS,
             "xatol": 1e-2,
             "fatol": 1e-2,
         }
-        found = minimize(
-            lambda p: -self.value(float(p[0]), math.exp(max(float(p[1]), math.log(least)))),
-            begin,
-            method="Nelder-Mead",
-            options=options,
-        )
+        found = minimize(loss, begin, method="Nelder-Mead", options=options)
         alone = self.best_scale(float(found.x[0]), lambda _: 0.0)
         if self.value(alone, 0.0) >= -found.fun:
             return math.exp(alone), 0.0

@@ -132,7 +132,7 @@ class CoKriging(RegressorMixin, BaseEstimator):
         rows = valid_rows(self, X, reset=True, dtype=[np.float64, np.float32])
         Y = _targets(y)
         check_consistent_length(rows, Y)
-        self._single_ = np.ndim(y) == 1
+        self._single_ = np.asarray(y).ndim == 1
         seed = 0
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(1 << 31))
