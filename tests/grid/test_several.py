@@ -50,4 +50,4 @@ def test_one_variable_informs_the_other(fields):
     some = zonal.fill(holes, ["a", "b"], model=model, where=holes.lat > 0, max_distance=3000.0)
     assert some["b"].where(some.lat <= 0, drop=True).isnull().sum() > 0
     with pytest.raises(ValueError, match="on the same grid together"):
-        zonal.fill(holes.assign(c=holes["a"].isel(lon=0, drop=True)), ["a", "c"])
+        zonal.fill(holes.assign(c=holes["a"].expand_dims(depth=[1.0, 2.0])), ["a", "c"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 
@@ -25,6 +26,11 @@ def with_gaps(Y):
     holes[N // 2 :, 1] = np.nan
     holes[:10, 0] = np.nan
     return holes
+
+
+@parametrize_with_checks([zonal.CoKriging(zonal.Matern(1.5, 1.0), 4, n_features=0)])
+def test_is_an_estimator(estimator, check):
+    check(estimator)
 
 
 def test_a_row_with_one_target_informs_the_other():

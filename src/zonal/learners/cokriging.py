@@ -132,6 +132,8 @@ class CoKriging(RegressorMixin, BaseEstimator):
         rows = valid_rows(self, X, reset=True, dtype=[np.float64, np.float32])
         Y = _targets(y)
         check_consistent_length(rows, Y)
+        if len(Y) < 2:
+            raise ValueError("CoKriging needs at least two rows, but n_samples=1.")
         self._single_ = np.asarray(y).ndim == 1
         seed = 0
         if self.random_state is not None:
