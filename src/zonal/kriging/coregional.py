@@ -36,9 +36,10 @@ from .whitening import Whitening, spatial_order
 __all__ = ["CoregionalProcess", "stacked"]
 
 BLOCK = 512
-# How far targets are from each other where neighbours are looked for, in mean distances between
-# places: of observations that are about as near, those of the same target come first.
-APART = 0.1
+# How far targets without correlation are from each other where neighbours are looked for, in mean
+# distances between places, over √2. Within so many there are 50 observations of the same target,
+# so that unrelated ones are no neighbours.
+APART = 4.0
 
 
 def stacked(rows: Array, n_targets: int) -> FloatArray:
@@ -116,9 +117,19 @@ class CoregionalProcess(LocalProcess):
         return self._with_targets(self.points, self.targets)
 
     def _with_targets(self, points: FloatArray, targets: Any) -> FloatArray:
-        spread = float(np.prod(np.ptp(self.points, axis=0) + 1e-12)) / max(len(self.points), 1)
-        apart = APART * spread ** (1 / self.points.shape[1])
-        return np.ascontiguousarray(np.column_stack([points, apart * targets]))
+        """Append coordinates of targets, which are √(2 - 2|ρ|) apart in units of `APART`."""
+        widths = np.ptp(self.points, axis=0)
+        widths = widths[widths > 0]
+        n_places = max(len(self.points) / len(self.fields), 1.0)
+        spacing = 1.0  # all at one place
+        if len(widths):
+            spacing = float(np.exp(np.log(widths).mean())) * n_places ** (-1 / len(widths))
+        root = np.sqrt(np.diag(self.fields))
+        values, vectors = np.linalg.eigh(np.abs(self.fields) / np.outer(root, root))
+        units = vectors * np.sqrt(np.maximum(values, 0))
+        units -= units[0]  # one target alone, or equal ones, are at zero
+        where = APART * spacing * units[np.asarray(targets, np.int64)]
+        return np.ascontiguousarray(np.column_stack([points, where]))
 
     def earlier(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Indices:
         """Return the earlier neighbours of rows, as in `whitening`: [s, m]."""

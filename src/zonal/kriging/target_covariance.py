@@ -45,7 +45,8 @@ def find_covariances(
     diagonal = np.flatnonzero(lower[0] == lower[1])
     judged = np.linspace(0, len(rows) - 1, min(JUDGED, len(rows))).astype(np.int32)
     judged = np.unique(judged)
-    neighbors = CoregionalProcess(rows, kernel, np.eye(t), noise * np.eye(t), n_neighbors).earlier(
+    alike = np.ones((t, t))  # so that neighbours are of all targets
+    neighbors = CoregionalProcess(rows, kernel, alike, noise * np.eye(t), n_neighbors).earlier(
         judged
     )
 

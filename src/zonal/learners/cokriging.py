@@ -3,8 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -25,6 +26,9 @@ from .targets import check_range, require
 
 __all__ = ["CoKriging"]
 
+# Targets whose correlation is smaller tell each other less than a hundredth of their variance: they
+# are fitted apart, each with a kernel of its own.
+UNRELATED = 0.1
 # Rows by which kernel and noise are found must be at least so many to have all targets.
 COMPLETE_ROWS = 300
 
@@ -41,14 +45,15 @@ class CoKriging(RegressorMixin, BaseEstimator):
     linear coregionalisation with one kernel k. A row that has one target informs the others: where
     a float measured at 100 m alone, its value is among the neighbours of the prediction for 150 m,
     and the nearest one. The kernel is that of `NeighborKriging` for all targets together; B and E
-    are those of largest evidence (Vecchia's), so that unrelated targets stay so.
+    are those of largest evidence (Vecchia's). Targets that turn out to be unrelated (correlations
+    of fields and of places below 0.1) are fitted apart, with kernels of their own.
 
     Parameters
     ----------
     kernel : Kernel, str or "auto", default="auto"
         As in `NeighborKriging`, of kernels with a compiled form.
     n_neighbors : int, default=16
-        Places that a prediction uses, about: with t targets it uses t times as many observations.
+        A prediction uses (t + 1) times as many observations, of all t targets.
     n_features : int, default=256
         Features for each target that carry what is long of the kernel; as in `NeighborKriging`.
     random_state : int, RandomState instance or None, default=None
@@ -58,8 +63,10 @@ class CoKriging(RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    kernel_ : Kernel
-        k.
+    kernel_ : Kernel or list of Kernel
+        k, or that of each group.
+    groups_ : list of list of int
+        Numbers of the targets that are fitted together.
     covariance_ : ndarray of shape (n_targets, n_targets)
         B.
     noise_covariance_ : ndarray of shape (n_targets, n_targets)
@@ -145,9 +152,13 @@ class CoKriging(RegressorMixin, BaseEstimator):
         found = self._kernel_of(np.asarray(rows, np.float64), Y, seed)
         places, values = _observations(np.asarray(rows, np.float64), Y, seed)
         n_targets = Y.shape[1]
-        m = int(self.n_neighbors) * n_targets
-        alone = found.kernel
-        fields, noise, _ = find_covariances(places, values, alone, found.noise, m)
+        m = int(self.n_neighbors) * (n_targets + 1)
+        fields, noise, _ = find_covariances(places, values, found.kernel, found.noise, m)
+        self._groups_ = _related(fields, noise)
+        if len(self._groups_) > 1:
+            whole = Y * self._spread_ + self._middle_
+            self._parts_ = [clone(self).fit(X, whole[:, group]) for group in self._groups_]
+            return self
         process = CoregionalProcess(places, found.kernel, fields, noise, m, found.low)
         index = np.arange(len(places))
         repeated = Repeated.nothing(len(places), 1)
@@ -206,6 +217,11 @@ class CoKriging(RegressorMixin, BaseEstimator):
         -------
         lower, upper : ndarrays of shape (n_samples, n_targets)
         """
+        check_is_fitted(self)
+        if len(self._groups_) > 1:
+            ends = [part.predict_interval(X, coverage) for part in self._parts_]
+            lower, upper = (self._placed([one[k] for one in ends]) for k in (0, 1))
+            return lower, upper
         factor = norm.ppf(0.5 + check_coverage(coverage) / 2)
         mean, std = self._predicted(X, True)
         own = np.diag(self.noise_covariance_) - self._process.projected * self._spread_**2
@@ -214,6 +230,10 @@ class CoKriging(RegressorMixin, BaseEstimator):
 
     def _predicted(self, X: Any, return_std: bool) -> Any:
         check_is_fitted(self)
+        if len(self._groups_) > 1:
+            found = [part.predict(X, return_std=True) for part in self._parts_]
+            mean, std = (self._placed([one[k] for one in found]) for k in (0, 1))
+            return mean, std if return_std else None
         rows = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         t = len(self._middle_)
         mean, std = self._joint_.predict(stacked(rows, t), None, return_std)
@@ -223,43 +243,79 @@ class CoKriging(RegressorMixin, BaseEstimator):
             std = (std.reshape(-1, t) * self._spread_).reshape(shape).astype(rows.dtype)
         return mean.astype(rows.dtype), std
 
+    def _placed(self, parts: list[Array]) -> Array:
+        """Return columns of groups [n, t_g] in the order of the targets: [n, t]."""
+        order = np.argsort(np.concatenate(self._groups_))
+        return np.column_stack(parts)[:, order]
+
     @property
     def _process(self) -> CoregionalProcess:
-        check_is_fitted(self)
         joint: Joint = self._joint_
         process = joint.process
         assert isinstance(process, CoregionalProcess)
         return process
 
     @property
-    def kernel_(self) -> Kernel:
-        """The kernel k."""
+    def groups_(self) -> list[list[int]]:
+        """Numbers of the targets that are fitted together."""
+        check_is_fitted(self)
+        groups: list[list[int]] = self._groups_
+        return groups
+
+    @property
+    def kernel_(self) -> Kernel | list[Kernel]:
+        """The kernel k, or that of each group."""
+        if len(self.groups_) > 1:
+            return [part.kernel_ for part in self._parts_]
         return self._process.kernel
 
     @property
     def covariance_(self) -> FloatArray:
         """The covariance B of the fields."""
+        if len(self.groups_) > 1:
+            return self._blocks("covariance_")
         return self._process.fields * np.outer(self._spread_, self._spread_)
 
     @property
     def noise_covariance_(self) -> FloatArray:
         """The covariance E at places."""
+        if len(self.groups_) > 1:
+            return self._blocks("noise_covariance_")
         return self._process.places * np.outer(self._spread_, self._spread_)
 
     @property
     def correlation_(self) -> FloatArray:
         """The correlations of the fields."""
-        root = np.sqrt(np.diag(self._process.fields))
-        return np.asarray(self._process.fields / np.outer(root, root))
+        return _correlation(self.covariance_)
+
+    def _blocks(self, name: str) -> FloatArray:
+        """Return matrices of groups as blocks of one of all targets."""
+        whole = np.zeros((len(self._middle_), len(self._middle_)))
+        for group, part in zip(self._groups_, self._parts_, strict=True):
+            whole[np.ix_(group, group)] = getattr(part, name)
+        return whole
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether `fit` has come to its end."""
-        return hasattr(self, "_joint_")
+        return "_joint_" in vars(self) or "_parts_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _correlation(covariance: FloatArray) -> FloatArray:
+    root = np.sqrt(np.diag(covariance))
+    return np.asarray(covariance / np.outer(root, root))
+
+
+def _related(fields: FloatArray, places: FloatArray) -> list[list[int]]:
+    """Return groups of targets, of which each is related to another of its group."""
+    both = np.abs(_correlation(fields)), np.abs(_correlation(fields + places))
+    near = np.maximum(*both) >= UNRELATED
+    _, label = connected_components(near, directed=False)
+    return [np.flatnonzero(label == k).tolist() for k in range(label.max() + 1)]
 
 
 def _targets(y: Any) -> FloatArray:
