@@ -78,11 +78,12 @@ SIGNATURES = {
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', n_features=256, "
     "random_state=None, verbose=False, time_limit=None, time=None)",
-    "KernelRidge.predict_interval": "(self, X, coverage=0.9)",
-    "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95))",
-    "GaussianProcess.predict_interval": "(self, X, coverage=0.9)",
-    "GaussianProcess.fit": "(self, X, y=None, sample_weight=None, *, checkpoint=None)",
-    "NeighborKriging.predict_interval": "(self, X, coverage=0.9)",
+    "KernelRidge.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
+    "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95), *, noise_variance=None)",
+    "GaussianProcess.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
+    "GaussianProcess.fit": "(self, X, y=None, sample_weight=None, *, checkpoint=None, "
+    "noise_variance=None, extra_noise=True)",
+    "NeighborKriging.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
     "KernelRidgeClassifier.predict_set": "(self, X, coverage=0.9)",
     "evaluation.crps": "(truth, mean, std, sample_weight=None)",
     "evaluation.crps_of_quantiles": "(truth, quantiles, levels, sample_weight=None)",
@@ -90,7 +91,10 @@ SIGNATURES = {
     "evaluation.coverage": "(truth, lower, upper, sample_weight=None)",
     "evaluation.pit_histogram": "(truth, quantiles, levels, sample_weight=None)",
     "evaluation.calibration_error": "(truth, chances, classes, n_bins=15)",
-    "NeighborKriging.fit": "(self, X, y, sample_weight=None)",
+    "NeighborKriging.fit": "(self, X, y, sample_weight=None, *, noise_variance=None, "
+    "extra_noise=True)",
+    "CoKriging": "(kernel='auto', n_neighbors=16, *, n_features=256, random_state=None, "
+    "verbose=False)",
     "NeighborKriging.predict": "(self, X, return_std=False)",
     "GaussianProcess.predict": "(self, X, return_std=False)",
     "ExactKernelRidge": "(kernel='gaussian', alpha=1.0, preconditioner='auto', tol=0.0001, *, "
@@ -105,12 +109,21 @@ SIGNATURES = {
     "latitude='auto', longitude='auto', task='auto')",
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
     "time=None, time_size=None, random_state=0, coordinates=None)",
-    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None)",
+    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None, "
+    "noise_variance=None, extra_noise=True)",
     "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None, "
-    "keep_name=False)",
+    "keep_name=False, max_distance=None)",
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",
     "predict_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, like=None, "
-    "coverage=0.9, chunks=None, crs=None, at=None)",
+    "coverage=0.9, chunks=None, crs=None, at=None, max_distance=None)",
+    "predict_area": "(model, regions, weights=None, *, lat=None, lon=None, time=None, "
+    "resolution=None, like=None, total=False, function=None, coverage=0.9, covariance=False, "
+    "n_samples=500, random_state=0, crs=None, at=None)",
+    "sample_grid": "(model, lat=None, lon=None, time=None, resolution=None, *, n_samples=10, "
+    "random_state=None, noise=False, like=None, crs=None, at=None)",
+    "KernelRidge.sample_y": "(self, X, n_samples=1, random_state=None, *, noise=False)",
+    "GaussianProcess.sample_y": "(self, X, n_samples=1, random_state=None, *, noise=False)",
+    "NeighborKriging.sample_y": "(self, X, n_samples=1, random_state=None, *, noise=False)",
     "stream": "(path, batch_size=65536, *, columns=None, target=None, weight=None, frames=False)",
     "Checkpoint": "(path, every=16)",
     "save": "(model, path)",

@@ -38,7 +38,7 @@ from .features import (
     TableEncoder,
     TensorSketchFeatures,
 )
-from .grid import fill, predict_grid
+from .grid import fill, predict_area, predict_grid, sample_grid
 from .kernels import (
     NNGP,
     NTK,
@@ -61,6 +61,7 @@ from .kernels import (
 )
 from .learners import (
     AlphaWarning,
+    CoKriging,
     ExactKernelRidge,
     GaussianProcess,
     KernelCCA,
@@ -83,6 +84,7 @@ __all__ = [
     "BlockKFold",
     "Cauchy",
     "Checkpoint",
+    "CoKriging",
     "DistanceMatchedKFold",
     "DotProduct",
     "ExactKernelRidge",
@@ -138,8 +140,10 @@ __all__ = [
     "load",
     "persistence",
     "polynomials",
+    "predict_area",
     "predict_grid",
     "rows",
+    "sample_grid",
     "save",
     "stream",
     "tables",

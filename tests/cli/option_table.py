@@ -92,6 +92,12 @@ FIT: dict[str, dict[str, Case]] = {
     "lon": {"--lon COL alone": lambda k: ("--lon", "lon")},
     "crs": {"--crs CODE": lambda k: (*k.plane, "--crs", "EPSG:32633")},
     "group": {"--group COL": lambda k: ("--group", k.group)},
+    "noise_column": {"--noise-column COL": lambda k: ("--noise-column", k.number)},
+    "noise_kind": {
+        "--noise-kind variance": lambda k: (
+            "--noise-column", k.number, "--noise-kind", "variance",
+        ),
+    },
     "drop_missing": {"--drop-missing": lambda k: ("--drop-missing",)},
     "features": {
         "--features auto": lambda k: ("--features", "auto"),
@@ -129,6 +135,7 @@ PREDICT: dict[str, dict[str, Case]] = {
     "time": {"--time 2020": lambda k: (*MAP, "--time", 2020)},
     "values": {"--set COL=VALUE": lambda k: (*MAP, "--set", f"{k.number}=5")},
     "rename": {"--rename VAR=COL": lambda k: (k.data, "--rename", f"depth={k.number}")},
+    "max_distance": {"--max-distance 500": lambda k: (*MAP, "--max-distance", 500)},
     "coastlines": {"--coastlines": lambda k: (*MAP, "--coastlines")},
     "yes": {"--yes": lambda k: (*MAP, "--yes")},
     "std": {"--std": lambda k: (k.data, "--std")},

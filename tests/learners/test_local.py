@@ -254,8 +254,6 @@ def test_gaussian_process_with_a_local_part():
         np.testing.assert_allclose(one, other, rtol=1e-8)
     assert gp.noise_ == pytest.approx(NOISE * gp.local_.scale_)
     assert np.isfinite(gp.log_evidence_)
-    with pytest.raises(NotImplementedError, match="local=None"):
-        gp.sample_y(NEW)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def cca_output(model, rows):
 def process_output(model, rows):
     return (
         model.predict(rows, return_std=True),
-        model.sample_y(rows, 2),
+        model.sample_y(rows, 2, random_state=0),
         model.noise_,
         model.log_evidence_,
     )

@@ -6,7 +6,7 @@ fresh process (`test_fresh_process.py`) and damage them (`altered.py`).
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -87,11 +87,12 @@ class Model:
     unfitted: Any
     rows: tuple[Any, ...]
     fitted_to: tuple[Any, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
 
     def make(self) -> Any:
         """Return the model, fitted unless it is a kernel."""
         model = clone(self.unfitted)
-        return model.fit(*self.fitted_to) if self.fitted_to else model
+        return model.fit(*self.fitted_to, **self.options) if self.fitted_to else model
 
     def answers(self, model: Any) -> list[Any]:
         """Return all that the model says of the rows."""
@@ -247,6 +248,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.NeighborKriging(SPACE_TIME, 8, noise=0.1, n_features=0), SPHERE, y),
     # A kernel that is far too rough: deviations have a factor that changes with the distance.
     (zonal.NeighborKriging(zonal.Matern(0.5, 0.2), 8, noise=1e-3, n_features=0), PLANE, SMOOTH),
+    (zonal.CoKriging(zonal.Matern(1.5, 1.0), 4, n_features=0), X, np.where(Y > 2, np.nan, Y)),
     (zonal.KernelKMeans(features(), 3, random_state=0), X, None),
     (zonal.KernelPCA(features(), 3), X, None),
     (zonal.ExactKernelRidge(zonal.Gaussian(2.0), 0.1, random_state=0), X, y),
@@ -269,6 +271,10 @@ MODELS = _named(
         Model(zonal.SphereEncoder(0, 1, rest="interval"), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.TableEncoder(max_levels=5), (TABLE[:9],), (TABLE, y)),
         *(Model(learner, (rows[:9],), (rows, target)) for learner, rows, target in LEARNERS),
+        *(
+            Model(one, (X[:9],), (X, y), {"noise_variance": 0.1 + X[:, 0] ** 2})
+            for one in (local(), zonal.GaussianProcess(fourier(), local=None))
+        ),
         Model(PlaneDecoder("EPSG:32633", y=1, x=0), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.KernelCCA(features(), 2), (X[:9], X[:9, :2] ** 2), (X, X[:, :2] ** 2)),
     ]

@@ -10,6 +10,7 @@ from typing import Any
 from .commands.cluster import cluster
 from .commands.compare import compare
 from .commands.demo import demo
+from .commands.draw import draw
 from .commands.fill import fill
 from .commands.fit import fit
 from .commands.predict import predict
@@ -33,7 +34,7 @@ class Terminated(BaseException):
 # What handlers of signals raise.
 SIGNALS = {KeyboardInterrupt: signal.SIGINT, Terminated: signal.SIGTERM}
 
-COMMANDS = (fit, predict, cluster, fill, compare, size, demo, reproduce)
+COMMANDS = (fit, predict, cluster, fill, draw, compare, size, demo, reproduce)
 app = make_app({command.__name__: command for command in COMMANDS})
 
 

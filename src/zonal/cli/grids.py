@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..features.columns.sphere_encoder import DEGREES, named_like
 from ..grid.cells import Field
 from ..grid.extent import Extent
 from ..grid.files import MAP_ENDINGS, is_grid_file, open_grid
+from ..grid.nearness import rounded_places
 from ..grid.projection import Projection
 from ..rows import source_of
 from ..tables import Table, open_table
@@ -29,7 +29,7 @@ __all__ = [
     "field_of",
     "grid_table",
     "open_rows",
-    "region_of_rows",
+    "whereabouts",
 ]
 
 
@@ -184,8 +184,8 @@ def check_map_name(path: Path) -> None:
         )
 
 
-def region_of_rows(rows: Any, place: Place, inputs: list[str]) -> list[float] | None:
-    """Return the region of all rows of a table, as `Extent.box` has it.
+def whereabouts(rows: Any, place: Place, inputs: list[str]) -> tuple[list[float] | None, Any]:
+    """Return the region of all rows of a table, as `Extent.box` has it, and their places.
 
     Parameters
     ----------
@@ -193,21 +193,36 @@ def region_of_rows(rows: Any, place: Place, inputs: list[str]) -> list[float] | 
     place : Place
     inputs : list of str
         The columns of X.
+
+    Returns
+    -------
+    box : list of float or None
+    places : ndarray of shape (n, 2) or None
+        Distinct ones, in degrees and rounded.
     """
     where = place.columns(inputs)
     if where is None:
-        return None
-    function = partial(_extent_of_block, where=where, crs=place.crs)
-    found = source_of(*rows.all()).reduce(function, add, 1 << 16)
-    return None if found is None else list(found.box)
+        return None, None
+    of_block = partial(_whereabouts_of_block, where=where, crs=place.crs)
+    found = source_of(*rows.all()).reduce(of_block, _joined, 1 << 16)
+    return (None, None) if found is None else (list(found[0].box), found[1])
 
 
-def _extent_of_block(block: Any, where: tuple[int, int], crs: str | None) -> Extent | None:
+def _whereabouts_of_block(block: Any, where: tuple[int, int], crs: str | None) -> Any:
+    lat, lon = _degrees(block, where, crs)
+    return Extent.of(lat, lon), rounded_places(np.column_stack([lat, lon]))
+
+
+def _joined(left: Any, right: Any) -> Any:
+    return left[0] + right[0], np.unique(np.vstack([left[1], right[1]]), axis=0)
+
+
+def _degrees(block: Any, where: tuple[int, int], crs: str | None) -> tuple[Any, Any]:
+    """Return latitudes and longitudes of the rows of a block that have both."""
     X = block.X
     columns = [X.iloc[:, k] if hasattr(X, "iloc") else X[:, k] for k in where]
     lat, lon = (np.asarray(column, dtype=np.float64) for column in columns)
     known = np.isfinite(lat) & np.isfinite(lon)
     if crs is not None:
-        lat, lon = Projection.of(crs).to_degrees(lon[known], lat[known])
-        return Extent.of(lat, lon)
-    return Extent.of(lat[known], lon[known])
+        return Projection.of(crs).to_degrees(lon[known], lat[known])
+    return lat[known], lon[known]

@@ -1,6 +1,8 @@
 """``zonal predict`` on a grid: from options to a map in a file."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,17 @@ from .console import Screen
 from .errors import CommandError
 from .map_sizes import announce_map, thinned
 
-__all__ = ["RESULT_BYTES", "MapRequest", "open_map", "predict_map"]
+__all__ = [
+    "RESULT_BYTES",
+    "MapRequest",
+    "box_of",
+    "in_options",
+    "moment_of",
+    "open_map",
+    "pairs_of",
+    "predict_map",
+    "renamed_grid",
+]
 
 # Of a cell: prediction, standard deviation and two ends, in float64.
 RESULT_BYTES = 32.0
@@ -49,6 +61,8 @@ class MapRequest:
         Whether a large map is wanted.
     coastlines : bool
         Whether a picture has coasts.
+    max_distance : float or None
+        Kilometres beyond which cells stay empty.
     """
 
     out: Path
@@ -61,6 +75,7 @@ class MapRequest:
     coverage: float = 0.9
     yes: bool = False
     coastlines: bool = False
+    max_distance: float | None = None
 
 
 def predict_map(model: Any, path: Path, asked: MapRequest, screen: Screen) -> int:
@@ -74,19 +89,23 @@ def predict_map(model: Any, path: Path, asked: MapRequest, screen: Screen) -> in
     asked : MapRequest
     screen : Screen
     """
-    options: dict[str, Any] = {"coverage": asked.coverage, "at": _pairs("--set", asked.values)}
-    when = None if not asked.time else [_moment(text) for text in asked.time]
+    options: dict[str, Any] = {
+        "coverage": asked.coverage,
+        "at": pairs_of("--set", asked.values),
+        "max_distance": asked.max_distance,
+    }
+    when = None if not asked.time else [moment_of(text) for text in asked.time]
     if asked.like is not None:
         if asked.extent or asked.resolution:
             raise CommandError(f"{asked.like} is a whole grid: leave --grid and --extent out.")
-        grid = _renamed(open_map(asked.like), asked)
+        grid = renamed_grid(open_map(asked.like), asked)
         options |= {"time": when}
         _note_unused(model, grid, asked.like, screen)
         dims = _answered(model, like=grid, **options)["prediction"].dims
     else:
         if asked.rename:
             raise CommandError("--rename is for the variables of a grid: name its file.")
-        west, south, east, north = _box(asked.extent, model, asked.resolution)
+        west, south, east, north = box_of(asked.extent, model, asked.resolution)
         grid, dims = grid_of((south, north), (west, east), when, asked.resolution)
         options |= {"chunks": "auto"}
         if when is not None:  # a model without a time is an error
@@ -118,8 +137,15 @@ def open_map(path: Path) -> Any:
 
 def _answered(model: Any, **options: Any) -> Any:
     """Predict on a grid; what is missing is asked for in the words of options."""
-    try:
+    with in_options():
         return predict_grid(model, **options)
+
+
+@contextmanager
+def in_options() -> Iterator[None]:
+    """Ask for columns that a grid lacks in the words of options."""
+    try:
+        yield
     except MissingColumns as error:
         given = " ".join(f"--set {name}=..." for name in error.names)
         words = str(error).split(":")[0]
@@ -130,7 +156,8 @@ def _answered(model: Any, **options: Any) -> Any:
         ) from error
 
 
-def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+def pairs_of(option: str, texts: list[str] | None) -> dict[str, str]:
+    """Return names and values of an option such as ``--set kind=urban``."""
     pairs = [text.partition("=") for text in texts or []]
     for name, sign, value in pairs:
         if not (name and sign and value):
@@ -140,8 +167,9 @@ def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _renamed(grid: Any, asked: MapRequest) -> Any:
-    names = _pairs("--rename", asked.rename)
+def renamed_grid(grid: Any, asked: MapRequest) -> Any:
+    """Return a grid whose variables have the names that ``--rename`` gives them."""
+    names = pairs_of("--rename", asked.rename)
     known = [str(name) for name in grid.variables]
     for name in names:
         if name not in known:
@@ -166,7 +194,8 @@ def _note_unused(model: Any, grid: Any, path: Path, screen: Screen) -> None:
         screen.note(f"Variables of {path} that the model does not use: {', '.join(unused)}.")
 
 
-def _box(extent: str | None, model: Any, step: float | None) -> Any:
+def box_of(extent: str | None, model: Any, step: float | None) -> Any:
+    """Return west, south, east and north of a map."""
     if extent is None:
         return region_of(model, step or 1.0)
     if extent == "globe":
@@ -183,7 +212,8 @@ def _box(extent: str | None, model: Any, step: float | None) -> Any:
     return numbers
 
 
-def _moment(text: str) -> Any:
+def moment_of(text: str) -> Any:
+    """Return a time as a number where it is one, else as text."""
     try:
         return float(text)
     except ValueError:

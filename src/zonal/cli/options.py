@@ -19,8 +19,10 @@ __all__ = [
     "Data",
     "DataOrGrid",
     "DropMissing",
+    "Extent",
     "Features",
     "Force",
+    "GridStep",
     "Ignore",
     "Input",
     "Interval",
@@ -30,6 +32,10 @@ __all__ = [
     "Lat",
     "Local",
     "Lon",
+    "MapRename",
+    "MapTime",
+    "MapValues",
+    "MaxDistance",
     "Numeric",
     "Seed",
     "TableOrGrid",
@@ -251,5 +257,65 @@ Yes = Annotated[
         "--yes",
         help="Go on with a map that takes more than ten minutes or a gigabyte.",
         rich_help_panel=RUN,
+    ),
+]
+GridStep = Annotated[
+    float | None,
+    typer.Option(
+        metavar="STEP",
+        help="Predict a map with a point every so many degrees, instead of DATA.",
+        rich_help_panel=MAP,
+        show_default=False,
+    ),
+]
+MaxDistance = Annotated[
+    float | None,
+    typer.Option(
+        metavar="KM",
+        help="Leave cells empty that are farther from all data than so many kilometres.",
+        rich_help_panel=MAP,
+        show_default=False,
+    ),
+]
+Extent = Annotated[
+    str | None,
+    typer.Option(
+        "--extent",
+        "--bounds",
+        metavar="W,S,E,N",
+        help="The region of the map in degrees, or globe; that of the model's data if left out.",
+        rich_help_panel=MAP,
+        show_default=False,
+    ),
+]
+MapTime = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WHEN",
+        help="The time of the map, if the model has one: a date, or a number as in the table; "
+        "repeat it for more.",
+        rich_help_panel=MAP,
+        show_default=False,
+    ),
+]
+MapValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="COL=VALUE",
+        help="A column of the model that has one value all over the map, such as kind=urban; "
+        "repeat it for more.",
+        rich_help_panel=MAP,
+        show_default=False,
+    ),
+]
+MapRename = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VAR=COL",
+        help="A variable of the grid under the name of the model's column, such as "
+        "band_1=elevation; repeat it for more.",
+        rich_help_panel=MAP,
+        show_default=False,
     ),
 ]

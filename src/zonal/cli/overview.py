@@ -19,7 +19,10 @@ PANELS = {
         "predict": "Predict the rows of a table with a saved model, or a map.",
         "cluster": "Group the rows of a table by kernel k-means.",
     },
-    "Maps": {"fill": "Fill the holes of a grid, with standard deviations and intervals."},
+    "Maps": {
+        "fill": "Fill the holes of a grid, with standard deviations and intervals.",
+        "draw": "Draw whole maps from the posterior of a model.",
+    },
     "Which features, and how many": {
         "compare": "Compare all feature maps of one kernel: their errors and their times against "
         "the budget.",

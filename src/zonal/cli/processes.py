@@ -11,6 +11,7 @@ from ..tables.survey import ColumnSurvey
 from .console import Screen
 from .dask_cluster import dask_cluster
 from .errors import CommandError
+from .noise import NoiseKind
 from .training import DaskTrainingRows, LocalTrainingRows, TrainingRows
 
 __all__ = ["Engine", "check_engine", "check_numbers", "rows_of"]
@@ -59,13 +60,14 @@ def rows_of(
     scheduler: str | None,
     workers: int | None,
     screen: Screen,
+    noise: NoiseKind | None = None,
 ) -> Iterator[TrainingRows]:
     """Give rows to fit to: of a stream this process reads them, of columns a cluster does.
 
     A cluster that was started for them ends with the block.
     """
     if isinstance(picked, FrameStream):
-        yield LocalTrainingRows(picked, split)
+        yield LocalTrainingRows(picked, split, noise)
         return
     with dask_cluster(scheduler, workers, screen):
         yield DaskTrainingRows(picked, split)

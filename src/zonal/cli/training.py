@@ -18,6 +18,7 @@ from ..tables.frames import FrameStream
 from .chosen import choices
 from .console import Screen
 from .models import kinds_of, remember_table
+from .noise import NoiseKind, WithoutNoise, WithVariances
 from .validation import Validation
 
 __all__ = [
@@ -36,6 +37,7 @@ class TrainingRows(Protocol):
 
     split: Split
     columns: list[str]
+    noise: NoiseKind | None
 
     @property
     def n_rows(self) -> int:
@@ -63,11 +65,16 @@ class LocalTrainingRows:
     rows : FrameStream or LoadedRows
         Yields blocks (X, y), the same ones every time.
     split : Split
+    noise : NoiseKind, optional
+        What the third part of the blocks tells of the errors of rows.
     """
 
-    def __init__(self, rows: FrameStream | LoadedRows, split: Split) -> None:
+    def __init__(
+        self, rows: FrameStream | LoadedRows, split: Split, noise: NoiseKind | None = None
+    ) -> None:
         self._rows = rows
         self.split = split
+        self.noise = noise
         self.columns = rows.columns
 
     @property
@@ -90,12 +97,13 @@ class LocalTrainingRows:
         return sample_of(*self.train())[0]
 
     def train(self) -> tuple[Any, ...]:
-        """Return the training rows as a stream."""
-        return self.split.train(self._rows)
+        """Return the training rows as a stream, with variances where errors are known."""
+        (part,) = self.split.train(self._rows)
+        return (part if self.noise is None else WithVariances(part, self.noise),)
 
     def all(self) -> tuple[Any, ...]:
         """Return all rows as a stream."""
-        return (self._rows,)
+        return (self._rows if self.noise is None else WithoutNoise(self._rows),)
 
 
 class DaskTrainingRows:
@@ -106,6 +114,8 @@ class DaskTrainingRows:
     picked : Columns
     split : Split
     """
+
+    noise: NoiseKind | None = None
 
     def __init__(self, picked: Columns, split: Split) -> None:
         self.table = DaskTable(picked)
@@ -205,7 +215,8 @@ def train(
         labels = validation.labels(rows) if validation.compares else None
     learner.set_params(cv=validation.folds(learner.cv, labels, screen))
     with screen.stage("Fitting"):
-        learner.fit(*rows.train(), groups=labels if validation.chooses else None)
+        known = {} if rows.noise is None else {"noise_variance": True}
+        learner.fit(*rows.train(), groups=labels if validation.chooses else None, **known)
         if is_regressor(learner):
             learner.calibration_  # noqa: B018  # found now, so that it is saved
     remember_table(learner, rows.columns, target, **(notes or {}))

@@ -21,8 +21,10 @@ from .cells import BLOCK_CELLS, Field, as_dataset, blocks_of, is_known
 from .extent import extent_of
 from .masks import mask_of
 from .matching import columns_of, match
+from .nearness import Nearness, check_distance, places_of
 from .optional import library
 from .prediction import answers, check_coverage
+from .several import fill_several
 from .sphere import on_sphere
 
 __all__ = ["fill", "fit", "own_covariates"]
@@ -113,7 +115,7 @@ def _holes(field: Field, wanted: Any) -> Any:
 
 def fill(
     data: Any,
-    target: str | None = None,
+    target: str | list[str] | None = None,
     *,
     covariates: Any = (),
     where: Any = None,
@@ -121,13 +123,15 @@ def fill(
     model: Any = None,
     crs: Any = None,
     keep_name: bool = False,
+    max_distance: float | None = None,
 ) -> Any:
     """Fill the holes of a grid: NaN cells get a prediction, and how sure it is.
 
     Parameters
     ----------
     data, target, covariates, crs
-        As `fit` takes them.
+        As `fit` takes them. A list of targets: these variables of a Dataset are filled together by
+        `CoKriging`, each informed by the others, under their own names.
     where : str, xarray.DataArray or array-like, optional
         The cells that are wanted, such as those of the sea; others without a value stay NaN. The
         name of a variable of `data`, or values that are neither 0 nor NaN where a cell is wanted,
@@ -140,6 +144,8 @@ def fill(
     keep_name : bool, default=False
         Whether the filled variable keeps its name: ``sst``, ``sst_std``, ``sst_lower`` and
         ``sst_upper`` in the place of those below.
+    max_distance : float, optional
+        Kilometres: cells farther from all places that have a value, at whatever time, stay NaN.
 
     Returns
     -------
@@ -160,11 +166,19 @@ def fill(
     """
     check_coverage(coverage)
     data = as_dataset(data)
+    if isinstance(target, list | tuple):
+        return fill_several(
+            data, list(target), covariates=covariates, where=where, coverage=coverage,
+            model=model, crs=crs, max_distance=max_distance,
+        )  # fmt: skip
     ready = model is not None and _is_fitted(model)
     if ready:
         covariates = covariates or own_covariates(model, data, target)
     field = Field.of(data, target, covariates, crs, constant=True)
     wanted = None if where is None else mask_of(where, data, field.cells.dims)
+    near = None
+    if max_distance is not None:
+        near = Nearness(places_of(field), check_distance(max_distance))
     if not ready:
         known = Field.of(data, target, covariates, crs)
         model = _fitted(known, model, _holes(known, wanted))
@@ -180,6 +194,7 @@ def fill(
         attrs,
         field=field,
         where=wanted,
+        near=near,
         what=what,
     )
     return with_own_name(found, field.target) if keep_name else found
@@ -215,6 +230,7 @@ def _fitted(field: Field, model: Any, queries: Any = None) -> Any:
     attrs = {key: value for key, value in field.values.attrs.items() if isinstance(value, str)}
     blocks = field if held is None else [(held.X,)]
     chosen.field_ = {"name": field.target, "attrs": attrs, "extent": extent_of(blocks)}
+    chosen.field_["places"] = places_of(blocks)
     return chosen
 
 

@@ -17,11 +17,12 @@ from .attributes import describe, describe_axis
 from .cells import CHUNK_CELLS, Cells, Field, as_dataset, blocks_of, is_known
 from .extent import region_of
 from .matching import Matching, match
+from .nearness import Nearness, nearness_of
 from .optional import library
 from .outcomes import Outcomes, knows_uncertainty, outcomes
 from .times import is_time
 
-__all__ = ["answers", "check_coverage", "grid_of", "predict_grid"]
+__all__ = ["answers", "check_coverage", "field_of", "grid_cells", "grid_of", "predict_grid"]
 
 # A variable of our own in the Datasets that Dask cuts into chunks.
 GRID = "_cells_of_the_grid"
@@ -42,6 +43,7 @@ def predict_grid(
     chunks: Any = None,
     crs: Any = None,
     at: Mapping[str, Any] | None = None,
+    max_distance: float | None = None,
 ) -> Any:
     """Predict on a grid of latitudes and longitudes, or on any grid that is given.
 
@@ -77,6 +79,9 @@ def predict_grid(
     at : mapping of str to value, optional
         Columns of the model that have one value all over the map: numbers, words or dates, as in
         ``at={"date": "2020-07-15", "kind": "urban"}``.
+    max_distance : float, optional
+        Kilometres: cells farther from all places of the model's data, at whatever time, stay NaN.
+        For models that know these places (of `zonal.grid.fit` and ``zonal fit``).
 
     Returns
     -------
@@ -100,6 +105,33 @@ def predict_grid(
     True
     """
     check_coverage(coverage)
+    cells, plan, dims = grid_cells(model, lat, lon, time, resolution, like, at, crs)
+    for dim in dims:
+        if dim not in cells.dims:
+            warnings.warn(
+                f"No column of the model depends on the grid's dimension {dim!r}: the map is "
+                "without it.",
+                UserWarning,
+                stacklevel=2,
+            )
+    near = nearness_of(model, max_distance)
+    return answers(cells, plan, model, coverage, *field_of(model), chunks=chunks, near=near)
+
+
+def grid_cells(
+    model: Any,
+    lat: Any,
+    lon: Any,
+    time: Any,
+    resolution: float | None,
+    like: Any,
+    at: Mapping[str, Any] | None,
+    crs: Any,
+) -> tuple[Cells, Matching, tuple[str, ...]]:
+    """Return the cells that `predict_grid` is asked for, how they become rows, and dimensions.
+
+    The dimensions are those of the grid that are longer than one cell.
+    """
     if like is None:
         data, dims = grid_of(lat, lon, time, resolution, model)
     else:
@@ -109,19 +141,15 @@ def predict_grid(
         if time is not None:
             data, dims = _dated(data, time), ("time", *dims)
     cells, plan = match(model, data, dims, at=at, crs=crs, timed=time is not None)
-    for dim in dims:
-        if dim not in cells.dims and data.sizes[dim] > 1:
-            warnings.warn(
-                f"No column of the model depends on the grid's dimension {dim!r}: the map is "
-                "without it.",
-                UserWarning,
-                stacklevel=2,
-            )
+    return cells, plan, tuple(dim for dim in dims if data.sizes[dim] > 1)
+
+
+def field_of(model: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name and the attributes of what a model predicts."""
     field = getattr(model, "field_", {"name": "prediction", "attrs": {}})
     if hasattr(model, "table_"):
         field = {"name": model.table_["target"], "attrs": model.table_.get("attrs", {})}
-    name, attrs = str(field["name"]), dict(field["attrs"])
-    return answers(cells, plan, model, coverage, name, attrs, chunks=chunks)
+    return str(field["name"]), dict(field["attrs"])
 
 
 def _dated(data: Any, time: Any) -> Any:
@@ -147,6 +175,7 @@ def answers(
     *,
     field: Field | None = None,
     where: Any = None,
+    near: Nearness | None = None,
     chunks: Any = None,
     what: str = "prediction on a grid",
 ) -> Any:
@@ -165,6 +194,8 @@ def answers(
         Where a value is known it stays, with a standard deviation of 0.
     where : xarray.DataArray of bool, optional
         The cells that are wanted, as `mask_of` returns them; others without a value stay NaN.
+    near : Nearness, optional
+        Cells that are farther from data stay NaN.
     chunks
         As `predict_grid` takes them.
     what : str
@@ -186,8 +217,9 @@ def answers(
     bare = replace(cells, data=None)
     known = None if field is None else replace(field, cells=bare)
     function = partial(
-        _answer, cells=bare, plan=plan, model=model, coverage=coverage, field=known, dtype=dtype
-    )
+        _answer, cells=bare, plan=plan, model=model, coverage=coverage, field=known, near=near,
+        dtype=dtype,
+    )  # fmt: skip
     lazy = bool(data.chunks)
     result = xr.Dataset(
         {key: (cells.dims, _empty(data, cells.dims, dtype, lazy)) for key in names},
@@ -216,7 +248,7 @@ def _cut(data: Any, dims: tuple[str, ...], chunks: Any) -> dict[str, tuple[int, 
 
 def _answer(
     block: Any, *, cells: Cells, plan: Matching, model: Any, coverage: float,
-    field: Field | None, dtype: Any,
+    field: Field | None, near: Nearness | None, dtype: Any,
 ) -> Any:  # fmt: skip
     """Return the Dataset of predictions for a part of the grid that is in memory."""
     names = Outcomes._fields if knows_uncertainty(model) else Outcomes._fields[:1]
@@ -231,6 +263,8 @@ def _answer(
             values[known] = 0 if key == "std" else part.array(field.target)[known]
     if WHERE in block:
         wanted &= part.array(WHERE).astype(bool)
+    if near is not None and wanted.any():
+        wanted[wanted] = near.near(part.rows(wanted))
     if wanted.any():
         with ONE_AT_A_TIME:
             answer = outcomes(model, plan.rows(model, part, wanted), coverage)

@@ -241,6 +241,7 @@ def fit_joint(
     n_neighbors: int | None = None,
     judged: Indices | None = None,
     neighbors: Indices | None = None,
+    scale: float | None = None,
 ) -> Joint:
     """Solve for β, μ and σ², given the parameters.
 
@@ -262,6 +263,8 @@ def fit_joint(
         the order the log evidence is an estimate of that of all; the first rows have their own.
     neighbors : ndarray of int32, optional
         Their earlier neighbours, where these are known.
+    scale : float, optional
+        σ², where it is given.
     """
     own = process.own_features if features is None else None
     n_used = len(locations) if judged is None else int(judged[-1]) + 1
@@ -269,7 +272,7 @@ def fit_joint(
         whitening = process.whitening(judged, n_neighbors, neighbors)
         made = features or process.features
         gram = whitened_gram(whitening, locations, made, process.points, own)
-    found = _marginal(whitening, gram, locations, process.noise, ratio)
+    found = _marginal(whitening, gram, locations, process.noise, ratio, scale)
     if features is None:
         known = _by_blocks(process.carried, locations.rows, found.coef)
     else:
@@ -286,12 +289,17 @@ def first_rows(process: LocalProcess) -> Indices:
 
 
 def _marginal(
-    whitening: Whitening, gram: FloatArray, locations: Locations, noise: float, ratio: float
+    whitening: Whitening,
+    gram: FloatArray,
+    locations: Locations,
+    noise: float,
+    ratio: float,
+    scale: float | None,
 ) -> Marginal:
     """Solve, with the log evidence of all rows where some were whitened."""
     rows = whitening.rows
     observed = Observed.of(whitening.variance, locations.repeated.part(rows), noise)
-    found = marginal(gram, locations.targets.shape[1], observed, ratio)
+    found = marginal(gram, locations.targets.shape[1], observed, ratio, scale=scale)
     if rows[-1] + 1 == len(rows):  # the first ones
         return found
     return found.times(len(locations) / len(rows))

@@ -136,7 +136,12 @@ class Marginal:
 
 
 def marginal(
-    gram: FloatArray, n_targets: int, observed: Observed, ratio: float = 1.0, center: bool = True
+    gram: FloatArray,
+    n_targets: int,
+    observed: Observed,
+    ratio: float = 1.0,
+    center: bool = True,
+    scale: float | None = None,
 ) -> Marginal:
     """Find mean, coefficients, scale and log evidence from sums of products of whitened columns.
 
@@ -152,6 +157,8 @@ def marginal(
         τ.
     center : bool, default=True
         Whether μ is fitted, or zero.
+    scale : float, optional
+        σ² of all targets, where it is given; by default the best.
     """
     width = len(gram) - 1 - n_targets
     y, z = slice(1, 1 + n_targets), slice(1 + n_targets, None)
@@ -171,14 +178,15 @@ def marginal(
     rounding = np.finfo(float).eps * np.diag(gram)[y]
     squares = np.maximum(centred - (cross * coef).sum(axis=0), rounding) + observed.squares()
     # Constant targets have no scale: anything small keeps the logarithm finite.
-    scale = np.maximum(squares / observed.total, SMALLEST)
-    value = observed.total * (np.log(2 * math.pi * scale) + 1).sum()
+    best = np.maximum(squares / observed.total, SMALLEST)
+    scales = best if scale is None else np.full(n_targets, scale)
+    value = observed.total * (np.log(2 * math.pi * scales) + best / scales).sum()
     value += n_targets * (observed.log_constant() + log_determinant)
     explained = width - float((root**2).sum()) / ratio
-    by_log_ratio = 0.5 * float(((coef**2).sum(axis=0) / ratio / scale - explained).sum())
-    by_log_noise = observed.by_log_noise(scale)
+    by_log_ratio = 0.5 * float(((coef**2).sum(axis=0) / ratio / scales - explained).sum())
+    by_log_noise = observed.by_log_noise(scales)
     return Marginal(
-        -0.5 * float(value), mean, coef, scale, mean_variance, pull, root, by_log_noise,
+        -0.5 * float(value), mean, coef, scales, mean_variance, pull, root, by_log_noise,
         by_log_ratio,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from ..model.alpha_end import AlphaWarning
 from .cca import KernelCCA
 from .classifier import KernelRidgeClassifier
+from .cokriging import CoKriging
 from .exact_ridge import ExactKernelRidge
 from .gaussian_process import GaussianProcess
 from .kmeans import KernelKMeans
@@ -12,6 +13,7 @@ from .ridge import KernelRidge
 
 __all__ = [
     "AlphaWarning",
+    "CoKriging",
     "ExactKernelRidge",
     "GaussianProcess",
     "KernelCCA",

@@ -5,13 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 
-from .._typing import Array
 from ..model.recipe import Local, Recipe
 from ..moments.folds import Splits
 from ..rows.survey import Survey
 from . import answers
+from .errors import known_errors
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 
@@ -111,7 +110,14 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        noise_variance: Any = None,
+        extra_noise: bool = True,
     ) -> Self:
         """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets].
 
@@ -119,42 +125,28 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         ----------
         X, y, sample_weight, checkpoint
             As in `KernelRidge`.
+        noise_variance : array-like of shape (n_samples,), optional
+            The variance of each observation's own error, in the units of y squared. The noise of
+            a row has this variance plus a common part, which the evidence finds
+            (``extra_noise_``). True: the third part of a stream's blocks has them. A `noise`
+            that is a number is the common part.
+        extra_noise : bool, default=True
+            Whether there is that common part.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, checkpoint)
+        weight, errors = known_errors(X, sample_weight, noise_variance, extra_noise)
+        return self._fit(X, y, weight, checkpoint, errors=errors)
 
     partial_fit = answers.partial_fit
     predict = answers.predict
     predict_interval = answers.predict_interval
     predict_quantiles = answers.predict_quantiles
     gradient = answers.gradient
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draws of the latent function at rows.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_rows, n_features)
-            Rows.
-        n_samples : int, default=1
-            The number of draws.
-        random_state : int, RandomState instance or None, default=0
-            The seed.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
-            Their variance is that of `predict`; the part that the features leave out is drawn
-            independently for each row.
-        """
-        found = self._model
-        rows = found.cells.rows(self._check_rows(X, reset=False))
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        drawn = found.solved.draw(rows, n_samples, rng).astype(found.cells.dtype(rows))
-        return drawn[:, 0] if found.cells.single else drawn
+    sample_y = answers.sample_y
+    posterior_sums = answers.posterior_sums
 
     @property
     def noise_(self) -> Any:

@@ -22,6 +22,7 @@ from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
 from ..model.from_rows import local_rows
 from ..model.from_sums import FromSums
 from ..model.importance import PROBES, importances
+from ..model.known_errors import KnownErrors
 from ..model.length_scales import tune_length_scales
 from ..model.recipe import Local, Recipe
 from ..model.ridge_path import check_alphas, few_groups
@@ -37,6 +38,7 @@ from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
 from .base import Learner
+from .errors import check_one_target, precisions
 from .targets import check_labels, check_numbers
 
 __all__ = ["ModelLearner"]
@@ -82,6 +84,7 @@ class ModelLearner(Learner):
     # Known once rows were seen.
     _cells_: Any = None
     _start_: Any = None
+    _errors_: KnownErrors | None = None
 
     def _shrinkage(self) -> Recipe:
         """Return a recipe that says how coefficients are shrunk, and nothing else."""
@@ -140,8 +143,10 @@ class ModelLearner(Learner):
         resumable: bool = False,
         *,
         groups: Any = None,
+        errors: KnownErrors | None = None,
         **options: Any,
     ) -> Source:
+        self._errors_ = errors
         source = super()._open(X, y, weight, resumable, groups=groups)
         if resumable or isinstance(source, ArraySource):
             return source
@@ -152,8 +157,15 @@ class ModelLearner(Learner):
         return source if held is None else self._held(held, groups=groups)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
-        # Two rows may have the same label by chance; and a splitter decides where copies go.
-        return not (is_classifier(self) or self._splits_rows(groups))
+        # Two rows may have the same label by chance, a splitter decides where copies go, and
+        # observations with errors of their own are no copies.
+        errors = self._errors_ is not None
+        return not (is_classifier(self) or errors or self._splits_rows(groups))
+
+    def _check_weight(self, X: Any, sample_weight: Any, *, allow_zero: bool) -> FloatArray | None:
+        if self._errors_ is None:
+            return super()._check_weight(X, sample_weight, allow_zero=allow_zero)
+        return precisions(sample_weight, _num_samples(X), type(self).__name__)
 
     # Learnt before rows are summed.
 
@@ -180,9 +192,15 @@ class ModelLearner(Learner):
         n_folds, plan, table = plan_folds(
             self.alpha, self.cv, groups, survey, raw, self._cells_.encoder, is_classifier(self)
         )
+        errors, sample = self._errors_, survey.sample
+        if errors is not None:
+            check_one_target(sample.y)
+            errors = errors.guessed(sample.X, sample.y, sample.weight)
+            weighed = sample._replace(weight=errors.weights(sample.weight))
+            survey = survey._replace(sample=weighed)
         recipe = self._recipe(survey, plan, table, n_folds)
-        sample = survey.sample
         start = start_of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        start = start.with_errors(errors, sample.X, sample.y, sample.weight)
         asked = self._asked(queries, recipe)
         # A weighted mean is one of tables, where distances to the rows tell nothing.
         self._start_ = replace(start, asked=asked) if isinstance(start, Start) else start
@@ -340,11 +358,14 @@ class ModelLearner(Learner):
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`, in memory.
+            As in `fit`, in memory; of a model with known errors, variances as the weights.
         """
         solution = self._solution
         start = self._start_.keeping(solution)
-        return self._snapshot()._refit(Block(X, y, sample_weight), start)
+        light = self._snapshot()
+        if sample_weight is None:  # errors are not known of these rows
+            light._errors_, start = None, start.with_errors(None)
+        return light._refit(Block(X, y, sample_weight), start)
 
     def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Forget the rows seen and take others, with a recipe that stays."""
@@ -382,6 +403,14 @@ class ModelLearner(Learner):
         solution = self._solution
         recipe: Recipe = self._start_.knowing(solution).recipe
         return recipe
+
+    @property
+    def extra_noise_(self) -> float:
+        """The variance of the noise beside the errors that were given to `fit`."""
+        errors = self._solution.errors
+        if errors is None:
+            raise AttributeError("The noise is one for all rows: no noise_variance was given.")
+        return float(errors.extra)
 
     @property
     def features_(self) -> Any:

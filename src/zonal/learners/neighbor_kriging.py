@@ -16,6 +16,7 @@ from ..model.local_solution import LocalSolution
 from ..model.recipe import Local, Recipe
 from ..model.start import Start
 from . import answers
+from .errors import known_errors
 from .model_learner import ModelLearner
 
 __all__ = ["NeighborKriging"]
@@ -145,7 +146,16 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.time_limit = time_limit
         self.time = time
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, queries: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        queries: Any = None,
+        noise_variance: Any = None,
+        extra_noise: bool = True,
+    ) -> Self:
         """Find the parameters, and keep the rows.
 
         Parameters
@@ -159,12 +169,20 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         queries : array-like of shape (n_queries, n_features), optional
             Rows that will be asked: intervals are calibrated at their distances from the rows, as
             in `KernelRidge.fit`.
+        noise_variance : array-like of shape (n_samples,), optional
+            The variance of each observation's own error, in the units of y squared. The noise of
+            a row has this variance plus a common part, which the evidence finds
+            (``extra_noise_``). True: the third part of a stream's blocks has them. A `noise`
+            that is a number is the common part over σ².
+        extra_noise : bool, default=True
+            Whether there is that common part.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, queries=queries)
+        weight, errors = known_errors(X, sample_weight, noise_variance, extra_noise)
+        return self._fit(X, y, weight, queries=queries, errors=errors)
 
     @classmethod
     def of(cls, solution: LocalSolution, single: bool) -> Self:
@@ -192,6 +210,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     predict = answers.predict
     predict_interval = answers.predict_interval
     predict_quantiles = answers.predict_quantiles
+    sample_y = answers.sample_y
+    posterior_sums = answers.posterior_sums
 
     @property
     def kernel_(self) -> Kernel:

@@ -13,6 +13,7 @@ from ..moments.folds import Splits
 from ..rows import Block, Source
 from ..rows.survey import Survey
 from . import answers
+from .errors import known_errors
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 
@@ -167,6 +168,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
         groups: Any = None,
         queries: Any = None,
         checkpoint: Any = None,
+        noise_variance: Any = None,
+        extra_noise: bool = True,
     ) -> Self:
         """Fit to all rows.
 
@@ -195,19 +198,29 @@ class KernelRidge(RegressorMixin, ModelLearner):
             models). At most 10,000 of them are looked at; they tell nothing about the targets.
         checkpoint : path-like or Checkpoint, optional
             A file for the sums of the rows seen so far, from which a fit that was killed goes on.
+        noise_variance : array-like of shape (n_samples,), optional
+            The variance of each observation's own error, in the units of y squared. The noise of
+            a row has this variance plus a common part, which the evidence finds
+            (``extra_noise_``). True: the third part of a stream's blocks has them. Where α is
+            found by cross-validation they are relative precisions 1/(v + s).
+        extra_noise : bool, default=True
+            Whether there is that common part.
 
         Returns
         -------
         self
         """
         groups = None if groups is None else np.asarray(groups)
-        return self._fit(X, y, sample_weight, checkpoint, groups=groups, queries=queries)
+        weight, errors = known_errors(X, sample_weight, noise_variance, extra_noise)
+        return self._fit(X, y, weight, checkpoint, groups=groups, queries=queries, errors=errors)
 
     partial_fit = answers.partial_fit
     predict = answers.predict
     predict_interval = answers.predict_interval
     predict_quantiles = answers.predict_quantiles
     gradient = answers.gradient
+    sample_y = answers.sample_y
+    posterior_sums = answers.posterior_sums
 
     @property
     def target_(self) -> Any:
@@ -225,7 +238,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         known = super()._read(block, survey, source)
-        if self.target == "auto" and is_automatic(self.features):
+        known_scale = self._errors_ is not None  # errors are on the scale of y
+        if self.target == "auto" and is_automatic(self.features) and not known_scale:
             self._cells_ = self._cells_.with_scale(block, survey.sample.numbers)
         return known
 

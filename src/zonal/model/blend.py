@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from .._typing import Array, FloatArray
 from ..calibration.classes import ClassCalibration
@@ -15,6 +16,7 @@ from ..features.columns.table.encoding import SplitTable
 from ..moments.folds import Splits
 from ..rows import Block
 from .cells import Cells
+from .drawing import normals
 from .found_once import found_once
 from .recipe import Recipe
 from .start import Start
@@ -109,9 +111,19 @@ class BlendStart:
         """Return the same with coefficients that are shrunk as another recipe says."""
         return self._each([part.shrunk_as(shrink, n_folds) for part in self.parts])
 
+    def with_errors(
+        self, errors: Any, X: Any = None, y: Any = None, precision: Any = None
+    ) -> "BlendStart":
+        """Return the same for known errors (see `Start.with_errors`)."""
+        return self._each([part.with_errors(errors, X, y, precision) for part in self.parts])
+
     def with_cells(self, cells: Cells) -> "BlendStart":
         """Return the same for other cells."""
         return self._each([part.with_cells(cells) for part in self.parts])
+
+    def with_errors(self, errors: Any, X: Any, y: Any, weight: Any) -> "BlendStart":
+        """Return the same for observations whose errors are known."""
+        return self._each([part.with_errors(errors, X, y, weight) for part in self.parts])
 
     def _each(self, parts: list[Start]) -> "BlendStart":
         others = tuple(
@@ -197,9 +209,22 @@ class Blend:
         squares = self._weighted([np.square(s) + np.square(m - mean) for m, s in found])
         return mean, np.sqrt(squares)
 
-    def observed(self, rows: Any) -> tuple[Array, Array]:
-        """Return predictions and standard deviations of observations: [n, n_targets]."""
-        found = [part.observed(rows) for part in self.parts]
+    @property
+    def noise(self) -> FloatArray:
+        """The mean variance of the noise: [n_targets]."""
+        return self._weighted([part.noise for part in self.parts])
+
+    @property
+    def errors(self) -> Any:
+        """What the noise of the first part has beside variances that were given."""
+        return self.parts[0].errors
+
+    def observed(self, rows: Any, noise: FloatArray | None = None) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations: [n, n_targets].
+
+        With `noise` [n], of observations whose own errors have these variances.
+        """
+        found = [part.observed(rows, noise) for part in self.parts]
         sizes = [part.calibration().quantiles.size() for part in self.parts]
         mean = self._weighted([m for m, _ in found])
         std = self._weighted([s * size for (_, s), size in zip(found, sizes, strict=True)])
@@ -227,15 +252,25 @@ class Blend:
         """Return the model as if some rows were not known."""
         return replace(self, parts=tuple(part.without(rows) for part in self.parts), kept={})
 
-    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
+    def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
         """Draw the latent functions at rows, each from one part: [n, n_targets, n_samples]."""
-        counts = rng.multinomial(n_samples, self.weights)
-        drawn = [
-            part.draw(rows, int(count), rng)
-            for part, count in zip(self.parts, counts, strict=True)
-            if count
-        ]
-        return np.asarray(rng.permutation(np.concatenate(drawn, axis=2), axis=2))
+        ends = np.cumsum(self.weights)[:-1]
+        level = ndtr([normals(seed, k, 3, (1,))[0] for k in range(n_samples)])
+        chosen = np.searchsorted(ends, level, side="right")
+        drawn = self.parts[0].draw(rows, n_samples, seed)
+        for number, part in enumerate(self.parts[1:], start=1):
+            mine = chosen == number
+            if mine.any():
+                drawn[:, :, mine] = part.draw(rows, n_samples, seed)[:, :, mine]
+        return np.asarray(drawn)
+
+    def totals(self, rows: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
+        """Return means [r, t] and covariances [r, r, t] of sums over rows, of weights [n, r]."""
+        found = [part.totals(rows, weights) for part in self.parts]
+        mean = self._weighted([m for m, _ in found])
+        apart = [np.einsum("at,bt->abt", m - mean, m - mean) for m, _ in found]
+        joint = self._weighted([c + a for (_, c), a in zip(found, apart, strict=True)])
+        return mean, joint
 
     def light(self) -> "Blend":
         """Return a copy without sums, that keeps what was found by them."""

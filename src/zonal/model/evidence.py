@@ -97,16 +97,18 @@ class Evidence:
         fit = self.n_rows * (1 + np.log(2 * np.pi * noise))  # [m, n_targets]
         return np.asarray(-0.5 * (fit + log_det[:, None]).sum(axis=1))
 
-    def best_alpha(self) -> float:
-        """Return the α of the largest evidence: a scan, then a local search."""
+    def best_alpha(self, noise: FloatArray | None = None) -> float:
+        """Return the α of the largest evidence, at a given noise or the best: scan, then search."""
         scale = math.log(self.values.mean() or 1.0)
         logs = scale + np.linspace(math.log(LOWEST), math.log(HIGHEST), N_TRIED)
         if (self.squares <= 0).all():  # nothing to explain
             return float(np.exp(logs[-1]))
-        best = int(np.argmax(self.scan(np.exp(logs))))
+        tried = np.exp(logs)
+        values = self.scan(tried) if noise is None else [self.log_evidence(a, noise) for a in tried]
+        best = int(np.argmax(values))
         bounds = logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]
         found = minimize_scalar(
-            lambda log: -self.log_evidence(np.exp(log)),
+            lambda log: -self.log_evidence(np.exp(log), noise),
             bounds=bounds,
             method="bounded",
             options={"xatol": 1e-9},

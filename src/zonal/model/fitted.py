@@ -10,6 +10,7 @@ from .._typing import Array, FloatArray
 from ..calibration.classes import ClassCalibration
 from ..calibration.intervals import Calibration
 from .cells import Cells
+from .drawing import normals
 
 __all__ = ["Fitted", "Predicted", "Solved"]
 
@@ -20,6 +21,10 @@ class Solved(Protocol):
     @property
     def coef(self) -> FloatArray:
         """The coefficients of the features: [D, n_targets]."""
+
+    @property
+    def noise(self) -> FloatArray:
+        """The variance of the noise: [n_targets]."""
 
     def calibration(self) -> Calibration:
         """Return what makes intervals hold; found once, and kept."""
@@ -33,8 +38,8 @@ class Solved(Protocol):
     def latent(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of the latent functions."""
 
-    def observed(self, rows: Any) -> tuple[Array, Array]:
-        """Return predictions and standard deviations of observations."""
+    def observed(self, rows: Any, noise: FloatArray | None = None) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations, of given errors or not."""
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions: [n, n_targets, d]."""
@@ -42,8 +47,11 @@ class Solved(Protocol):
     def without(self, rows: Any) -> "Solved":
         """Return the model as if some rows were not known."""
 
-    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
-        """Draw the latent functions at rows: [n, n_targets, n_samples]."""
+    def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
+        """Draw the latent functions jointly at rows: [n, n_targets, n_samples]."""
+
+    def totals(self, rows: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
+        """Return means [r, t] and covariances [r, r, t] of sums over rows, of weights [n, r]."""
 
 
 @dataclass(frozen=True)
@@ -107,13 +115,15 @@ class Fitted:
         mean, spread = self.solved.latent(rows) if std else (self.solved.mean(rows), None)
         return self._predicted(rows, mean, spread)
 
-    def observed_at(self, X: Any) -> Predicted:
-        """Predict observations at checked rows, with calibrated quantiles."""
-        calibration = (
-            self.solved.calibration()
-        )  # first: that there is none matters more than bad rows
+    def observed_at(self, X: Any, noise: FloatArray | None = None) -> Predicted:
+        """Predict observations at checked rows, with calibrated quantiles.
+
+        With `noise` [n], observations whose own errors have these variances.
+        """
+        # First: that there is none matters more than bad rows.
+        calibration = self.solved.calibration()
         rows = self.cells.rows(X)
-        return self._predicted(rows, *self.solved.observed(rows), calibration)
+        return self._predicted(rows, *self.solved.observed(rows, noise), calibration)
 
     def gradient(self, X: Any) -> Array:
         """Return gradients of the predictions at checked rows: [n, n_targets, d]."""
@@ -123,6 +133,21 @@ class Fitted:
         if scale is None:
             return gradient
         return gradient * scale.slope(self.solved.mean(rows))[:, :, None]
+
+    def draw(self, X: Any, n_samples: int, seed: int, noise: bool = False) -> Array:
+        """Draw jointly at checked rows, of the latent functions or of observations: [n, t, s].
+
+        On another scale of the targets a latent function counts as the mean of y that it implies.
+        """
+        rows, scale = self.cells.rows(X), self.cells.scale
+        drawn = self.solved.draw(rows, n_samples, seed)
+        if noise:
+            spread = np.sqrt(self.solved.noise)
+            for k in range(n_samples):
+                drawn[:, :, k] += spread * normals(seed, k, 2, drawn.shape[:2])
+        if scale is not None:
+            drawn = scale.inverse(drawn) if noise else scale.backward(drawn)
+        return drawn.astype(self.cells.dtype(rows), copy=False)
 
     def _predicted(
         self, rows: Any, mean: Array, spread: Array | None, calibration: Any = None

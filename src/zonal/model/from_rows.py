@@ -11,7 +11,9 @@ from ..calibration.classes import ClassCalibration
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
+from .drawing import draw_local, totals_local
 from .found_once import found_once
+from .known_errors import KnownErrors
 from .local_calibration import Part, calibrate_local, unseen_local
 from .local_solution import LocalGradient, LocalSolution
 
@@ -68,6 +70,11 @@ class FromRows:
         return np.asarray(self.part.found.noise * self.part.joint.found.scale)
 
     @property
+    def errors(self) -> KnownErrors | None:
+        """What the noise has beside variances that were given."""
+        return self.part.errors
+
+    @property
     def amplitude(self) -> FloatArray:
         """The variance of the process: [n_targets]."""
         return self.part.joint.found.scale
@@ -120,10 +127,13 @@ class FromRows:
         assert std is not None
         return mean, std
 
-    def observed(self, rows: Any) -> tuple[Array, Array]:
-        """Return predictions and standard deviations of observations: [n, n_targets]."""
-        calibration = self.calibration()
-        return self.part.predict_observations(self.local_rows(rows), self.map, calibration)
+    def observed(self, rows: Any, noise: FloatArray | None = None) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations: [n, n_targets].
+
+        With `noise` [n], of observations whose own errors have these variances.
+        """
+        local, calibration = self.local_rows(rows), self.calibration()
+        return self.part.predict_observations(local, self.map, calibration, noise)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions, at known rows as if they were not: [n, t, d]."""
@@ -138,12 +148,13 @@ class FromRows:
         """Return the model to which the places nearest to some rows are not known."""
         return replace(self, part=self.part.without(self.local_rows(rows)), kept={})
 
-    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
-        """Refuse: no draws of the local part are made."""
-        raise NotImplementedError(
-            "The model has a local part, of which no draws are made: fit with local=None, or use "
-            "the standard deviations of predict."
-        )
+    def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
+        """Draw the latent functions jointly at rows: [n, n_targets, n_samples]."""
+        return draw_local(self.part, self.map, self.local_rows(rows), n_samples, seed)
+
+    def totals(self, rows: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
+        """Return means [r, t] and covariances [r, r, t] of sums over rows, of weights [n, r]."""
+        return totals_local(self.part, self.map, self.local_rows(rows), weights)
 
     def shares(self) -> dict[str, float]:
         """Return the shares of the targets' variance: features, local part, noise; sum one."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples
 
@@ -14,8 +15,10 @@ from ..features.space import FeatureSpace
 from ..moments.ridge import Solution, linear
 from ..rows.block import take
 from ..rows.reservoir import Reservoir
+from .drawing import Places, normals
 from .feature_calibration import Folded, calibrate_features, left_out_predictions
 from .found_once import found_once
+from .known_errors import KnownErrors
 from .ridge_posterior import RidgePosterior, left_out
 from .sampled_sums import SampledSums
 
@@ -40,6 +43,8 @@ class FromSums:
     folded : Folded or None
         Predictions for the sampled rows by the training rows of a splitter; None: each of them is
         left out alone.
+    errors : KnownErrors or None
+        What the noise has beside variances that were given.
     kept : dict
         What intervals and probabilities need: found when it is first asked for (`found_once`).
     """
@@ -50,6 +55,7 @@ class FromSums:
     fit_intercept: bool = True
     found: RidgePosterior | None = None
     folded: Folded | None = None
+    errors: KnownErrors | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     #: There is no local part.
@@ -150,11 +156,17 @@ class FromSums:
         mean, variance, _ = self.posterior().predict(self.space, rows)
         return mean, np.sqrt(variance)
 
-    def observed(self, rows: Any) -> tuple[Array, Array]:
-        """Return predictions and standard deviations of observations: [n, n_targets]."""
+    def observed(self, rows: Any, noise: FloatArray | None = None) -> tuple[Array, Array]:
+        """Return predictions and standard deviations of observations: [n, n_targets].
+
+        With `noise` [n], of observations whose own errors have these variances.
+        """
         posterior = self.posterior()
         mean, latent, log = posterior.predict(self.space, rows, self.calibration().variance)
-        return mean, np.sqrt(latent + posterior.noise) * np.exp(log / 2)
+        own = posterior.noise
+        if noise is not None:
+            own = (own if self.errors is None else self.errors.extra) + noise[:, None]
+        return mean, np.sqrt(latent + own) * np.exp(log / 2)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions: [n, n_targets, d]."""
@@ -164,32 +176,59 @@ class FromSums:
         """Return the model as if some rows were not known: a single row matters little."""
         return self
 
-    def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
+    def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
         """Draw the latent functions at rows, the part that features leave out row by row.
 
         Returns
         -------
         ndarray of shape (n, n_targets, n_samples)
         """
-        posterior = self.posterior()
+        posterior, places = self.posterior(), Places.of(rows)
         width, n_targets = self.coef.shape
-        shape = (n_targets, n_samples)
-        scale = np.sqrt(posterior.noise)[:, None]
-        own = posterior.factor @ rng.standard_normal((width, n_targets * n_samples))
-        weights = own.reshape(width, *shape) * scale
+        scale = np.sqrt(posterior.noise)
         # The constant is known from the mean of all rows.
-        level = np.sqrt(posterior.constant) * scale * rng.standard_normal(shape)
+        white = [normals(seed, k, 0, (1 + width, n_targets)) * scale for k in range(n_samples)]
+        common = np.stack(white, axis=2)
+        level = np.sqrt(posterior.constant) * common[0]
+        weights = (posterior.factor @ common[1:].reshape(width, -1)).reshape(common[1:].shape)
 
         def values(Z: Array) -> Array:
             centred = Z - posterior.middle.astype(Z.dtype)
             drawn = linear(centred, weights.reshape(width, -1), 0.0)
             return np.column_stack([posterior.mean(Z), drawn, np.square(Z).sum(axis=1)])
 
-        found = self.space.map(rows, values)
-        mean, drawn = found[:, :n_targets, None], found[:, n_targets:-1].reshape(-1, *shape)
-        missing = self.space.residual_variance(rows, found[:, -1]) - posterior.left_out
-        rest = np.sqrt(np.maximum(missing, 0)[:, None] * posterior.amplitude)[:, :, None]
-        return np.asarray(mean + drawn + level + rest * rng.standard_normal(drawn.shape))
+        found = self.space.map(places.rows, values)
+        drawn = found[:, n_targets:-1].reshape(-1, n_targets, n_samples)
+        rest = np.sqrt(self._left_out(places.rows, found[:, -1]))
+        for k in range(n_samples):
+            drawn[:, :, k] += rest * normals(seed, k, 1, rest.shape)
+        return np.asarray(found[:, :n_targets, None] + drawn + level)[places.index]
+
+    def totals(self, rows: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
+        """Return means [r, t] and covariances [r, r, t] of sums over rows, of weights [n, r]."""
+        posterior, places = self.posterior(), Places.of(rows)
+        shape = len(places), len(places.index)
+        gather = sp.csr_array((np.ones(shape[1]), (places.index, np.arange(shape[1]))), shape)
+        merged = sp.csr_array(gather @ weights)
+        n_targets, width = len(posterior.noise), len(posterior.middle)
+        total, squares = np.zeros((merged.shape[1], n_targets + width)), np.empty(len(places))
+        for part in self.space.slices(places.rows):
+            Z = self.space.transform(take(places.rows, part))
+            total += merged[part].T @ np.column_stack([posterior.mean(Z), posterior.whitened(Z)])
+            squares[part] = np.square(Z).sum(axis=1)
+        mean, common = total[:, :n_targets], total[:, n_targets:]
+        whole = np.asarray(merged.sum(axis=0))
+        shared = common @ common.T + posterior.constant * np.outer(whole, whole)
+        own = [
+            (merged.T @ (merged * column[:, None])).toarray()
+            for column in self._left_out(places.rows, squares).T
+        ]
+        return mean, shared[:, :, None] * posterior.noise + np.stack(own, axis=2)
+
+    def _left_out(self, rows: Any, squares: Array) -> Array:
+        """Return the variance that features leave out beyond what the noise has: [n, t]."""
+        missing = self.space.residual_variance(rows, squares) - self.posterior().left_out
+        return np.asarray(np.maximum(missing, 0)[:, None] * self.posterior().amplitude)
 
     def shares(self) -> dict[str, float]:
         """There are none."""

@@ -12,6 +12,7 @@ from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
+from ..kriging.absolute import AbsoluteEvidence
 from ..kriging.covariance import covariance_of
 from ..kriging.joint import Joint, first_rows, fit_joint
 from ..kriging.joint_search import joint_parameters
@@ -22,6 +23,7 @@ from ..kriging.search import Found, find_parameters
 from ..kriging.space_time import find_space_time, split_space_time
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
+from .known_errors import KnownErrors
 
 __all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "solve_local"]
 
@@ -113,6 +115,8 @@ class LocalSolution:
         The variance of the targets.
     observations : Observations or None
         Rows by which intervals are calibrated.
+    errors : KnownErrors or None
+        What the noise has beside variances that were given.
     """
 
     joint: Joint
@@ -121,6 +125,14 @@ class LocalSolution:
     spread: FloatArray
     cv_results: dict[str, Array] = field(default_factory=dict)
     observations: Observations | None = None
+    errors: KnownErrors | None = None
+
+    @property
+    def common_noise(self) -> FloatArray:
+        """The variance of the noise beside errors that are given: [n_targets]."""
+        if self.errors is not None:
+            return np.full(len(self.offset), self.errors.extra)
+        return np.asarray(self.found.noise * self.joint.found.scale)
 
     @property
     def alpha(self) -> float:
@@ -178,7 +190,11 @@ class LocalSolution:
         return mean + self.offset, std
 
     def predict_observations(
-        self, rows: Array, features: Callable[[Array], Array] | None, calibration: Calibration
+        self,
+        rows: Array,
+        features: Callable[[Array], Array] | None,
+        calibration: Calibration,
+        noise: FloatArray | None = None,
     ) -> tuple[Array, Array]:
         """Predict targets [n, t], and standard deviations of observations, with their noise.
 
@@ -188,12 +204,15 @@ class LocalSolution:
             As in `predict`.
         calibration : Calibration
             How the noise varies, and what distances to the rows add.
+        noise : ndarray of shape (n,), optional
+            The variance of each observation's own error; by default that of a row of mean weight.
         """
         mean, std = self.predict(rows, features, return_std=True)
         assert std is not None
-        total = np.sqrt(
-            np.square(std, dtype=np.float64) + self.found.noise * self.joint.found.scale
-        )
+        own = self.found.noise * self.joint.found.scale
+        if noise is not None:
+            own = self.common_noise + noise[:, None]
+        total = np.sqrt(np.square(std, dtype=np.float64) + own)
         if calibration.variance is not None:
             total = total * np.exp(calibration.variance.at(rows) / 2)
         if calibration.distance is not None:
@@ -249,6 +268,7 @@ def solve_local(
     verbose: bool = False,
     deadline: Deadline | None = None,
     periods: tuple[float, ...] | None = None,
+    errors: KnownErrors | None = None,
 ) -> LocalSolution:
     """Fit the joint model to rows in memory.
 
@@ -285,9 +305,13 @@ def solve_local(
         How long the search for parameters may take.
     periods : tuple of float, optional
         Where the last column is a time: seasons that are tried.
+    errors : KnownErrors, optional
+        Where the weights of the block are one over variances that are known.
     """
     X, Y, weight = block.parts
-    Y = np.asarray(Y, np.float64)
+    Y, precision = np.asarray(Y, np.float64), weight
+    if errors is not None:
+        weight, _ = errors.relative(precision)
     # In the order of the locations, so that how the rows are arranged does not matter at all.
     locations = locate(np.asarray(X), Y, weight, seed, learnt)
     offset = np.average(locations.targets, axis=0, weights=locations.weight)
@@ -317,6 +341,23 @@ def solve_local(
             )
     if alpha is not None and found.low is None:
         found = Found(found.kernel, found.noise, 1 / max(alpha, 1e-300), found.log_evidence)
+    scale = None
+    if errors is not None:
+
+        def at(extra: float) -> tuple[Locations, float]:
+            assert errors is not None
+            weights, unit = replace(errors, extra=extra).relative(precision)
+            if len(locations) == len(X):  # each row is a place of its own
+                own = np.empty(len(locations))
+                own[locations.index] = weights
+                return replace(locations, weight=own), unit
+            return locate(np.asarray(X), Y - offset, weights, seed, learnt), unit
+
+        evidence = AbsoluteEvidence(at, found, features, n_neighbors, n_far)
+        scale, extra = evidence.best(errors.extra, errors.learnt, noise if errors.learnt else None)
+        errors = replace(errors, extra=extra)
+        weight, unit = errors.relative(precision)
+        locations, found = at(extra)[0], replace(found, noise=unit / scale)
     m = min(n_neighbors, len(locations))
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, m, n_far, found.low
@@ -333,13 +374,14 @@ def solve_local(
         found.ratio,
         n_neighbors=fit_neighbors,
         judged=judged,
+        scale=scale,
     )
     observed = Observations.of(locations, Block(X, Y - offset, weight), plan, m)
     if in_space and covariance_of(found.kernel) is not None:  # others would take minutes
         wanted = None if queries is None else process.distance(queries)
         observed = replace(observed, in_space=True, wanted=wanted)
     spread = locations.targets.var(axis=0)
-    return LocalSolution(joint, offset, found, spread, observations=observed)
+    return LocalSolution(joint, offset, found, spread, observations=observed, errors=errors)
 
 
 def _beside(

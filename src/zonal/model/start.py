@@ -20,6 +20,7 @@ from .cells import Cells
 from .evidence import Evidence
 from .from_rows import FromRows, local_map, local_rows
 from .from_sums import FromSums
+from .known_errors import KnownErrors
 from .local_calibration import refitted_parts
 from .local_solution import MOST_SPLITS, solve_local
 from .recipe import Recipe
@@ -50,6 +51,8 @@ class Start:
         None where rows are kept, for a local part.
     asked : ndarray of shape (q, d) or None
         Rows that will be asked, as the local part sees them, where they are known.
+    errors : KnownErrors or None
+        Where weights of rows are one over variances that are known.
     """
 
     recipe: Recipe
@@ -57,6 +60,7 @@ class Start:
     n_columns: int
     summation: Summation | None
     asked: Any = None
+    errors: KnownErrors | None = None
 
     @classmethod
     def of(cls, recipe: Recipe, cells: Cells, X: Any, y: Any, n_folds: int = 1) -> "Start":
@@ -79,7 +83,25 @@ class Start:
         rows = replace(block, y=self.cells.targets(block.y, len(block)))
         if self.summation is None:
             return KeptRows((replace(rows, X=local_rows(self.recipe.columns, block.X)),))
+        rows = self._weighed(rows)
         return SampledSums(self.summation.folds(rows, title), Reservoir.of(rows))
+
+    def _weighed(self, block: Block) -> Block:
+        """Return rows whose weights are one over the variance of their noise, where it is known."""
+        if self.errors is None or block.weight is None:
+            return block
+        return replace(block, weight=self.errors.weights(block.weight))
+
+    def with_errors(
+        self, errors: KnownErrors | None, X: Any = None, y: Any = None, precision: Any = None
+    ) -> "Start":
+        """Return the same for known errors, with what they leave found from rows of a sample."""
+        if errors is not None and self.summation is not None:
+            constant = self.recipe.noise is None
+            if not constant:
+                errors = replace(errors, extra=float(self.recipe.noise or 0.0), learnt=False)
+            errors = errors.refined(self.summation.space, X, y, precision, constant)
+        return replace(self, errors=errors)
 
     def merged(self, left: Any, right: Any) -> Any:
         """Return the sums over the rows of both."""
@@ -105,19 +127,23 @@ class Start:
         self._check_folds(sums)
         recipe, summation = self.recipe, self.summation
         if recipe.alpha != "evidence":
-            return solve_folds(recipe, summation, sums, self.cells.classes is None)
+            found_ = solve_folds(recipe, summation, sums, self.cells.classes is None)
+            return replace(found_, errors=self.errors)
         moments, space = Moments.merged(sums.moments), summation.space
         if recipe.noise is None:
             evidence = Evidence(moments, constant=True)
-            alpha = evidence.best_alpha()
+            known = None if self.errors is None else np.full(moments.n_targets, 1 / moments.unit)
+            alpha = evidence.best_alpha(known)
             missing = left_out(space, sums.rows.rows())
-            found = evidence.posterior(alpha, evidence.noise(alpha), missing)
+            noise = evidence.noise(alpha) if known is None else known
+            found = evidence.posterior(alpha, noise, missing)
         else:
             evidence = Evidence(moments, constant=False)
-            given = np.full(moments.n_targets, recipe.noise)
-            found = evidence.posterior(recipe.noise, given, 0.0)
+            whole = recipe.noise if self.errors is None else 1 / moments.unit
+            found = evidence.posterior(whole, np.full(moments.n_targets, whole), 0.0)
             _warn_if_useless(moments, found, recipe.noise)
-        return FromSums(space, sums, found.solution, recipe.noise is None, found)
+        constant = recipe.noise is None
+        return FromSums(space, sums, found.solution, constant, found, errors=self.errors)
 
     def solved_by_splits(
         self, block: Block, plan: Splits, table: SplitTable | None, verbose: bool = False
@@ -125,18 +151,21 @@ class Start:
         """Return the same for rows that are all here, judged by the splits of a splitter."""
         rows = replace(block, y=self.cells.targets(block.y, len(block)))
         if self.summation is not None:
-            return solve_splits(self.recipe, self.summation, rows, plan, table)
+            weighed = self._weighed(rows)
+            found_ = solve_splits(self.recipe, self.summation, weighed, plan, table)
+            return replace(found_, errors=self.errors)
         kept = replace(rows, X=local_rows(self.recipe.columns, rows.X))
         found = self._with_local_part(kept, plan, verbose)
         if table is None:
             return found
 
         def splits() -> Any:
-            Y = np.asarray(rows.y, np.float64)
+            Y, errors = np.asarray(rows.y, np.float64), found.part.errors
+            weight = rows.weight if errors is None else errors.relative(rows.weight)[0]
             for split in plan.splits[:MOST_SPLITS]:
                 train, test = (np.isin(plan.labels, part) for part in split)
                 seen = local_rows(self.recipe.columns, seen_in(table, plan, split))
-                yield Block(seen, Y, rows.weight), train, test
+                yield Block(seen, Y, weight), train, test
 
         n_test = sum(int(np.isin(plan.labels, split.test).sum()) for split in plan.splits)
         parts = list(refitted_parts(found.part, found.map, splits(), n_test))
@@ -171,7 +200,9 @@ class Start:
         recipe, local = self.recipe, self.recipe.local
         assert local is not None
         merge = self.cells.classes is None
-        block = replace(block, weight=relative_weights(*block.parts, merge=merge))
+        errors = None if block.weight is None else self.errors
+        if errors is None:
+            block = replace(block, weight=relative_weights(*block.parts, merge=merge))
         kernel = None
         if local.kernel is not None:
             kernel = local.kernel.resolve(block.X, block.weight)
@@ -196,6 +227,7 @@ class Start:
             verbose=verbose,
             deadline=Deadline(local.seconds),
             periods=local.periods,
+            errors=errors,
         )
         return FromRows(recipe.columns, recipe.features, self.n_columns, part)
 

@@ -20,7 +20,8 @@ __all__ = ["FrameStream", "frame_of"]
 class FrameStream:
     """Blocks (frame, y), or (frame,) without a target, of a table that has been surveyed.
 
-    Rows without a target are left out; gaps elsewhere stay, unless `picked.drop_missing`.
+    Rows without a target are left out; gaps elsewhere stay, unless `picked.drop_missing`. A column
+    of weights is a third part; rows without one are left out.
 
     Parameters
     ----------
@@ -70,9 +71,13 @@ class FrameStream:
             y, known = self._targets(batch)
             if self._picked.drop_missing:
                 known &= ~frame.isna().to_numpy().any(axis=1)
+            weight = self._weights(batch)
+            if weight is not None:
+                known &= np.isfinite(weight)
             masks.append(known)
             rows = frame if known.all() else frame[known]
-            yield (rows, y[known]) if self.target else (rows,)
+            extra = () if weight is None else (weight[known],)
+            yield (rows, y[known], *extra) if self.target else (rows,)
             self.advance(batch.num_rows)
         kept = np.concatenate(masks) if masks else self.kept[:0]
         n_rows = int(kept.sum())
@@ -81,6 +86,17 @@ class FrameStream:
                 f"Every row of {self._picked.table.path} lacks a value: there is nothing to learn."
             )
         self.n_rows, self.n_dropped, self.kept = n_rows, len(kept) - n_rows, kept
+
+    def _weights(self, batch: Any) -> Array | None:
+        """Return the column of weights, if there is one: [b]."""
+        name = self._picked.weight
+        if name is None:
+            return None
+        column = tidy(batch.column(name))
+        if is_text(column.type):
+            words = np.array(column.to_pylist(), dtype=object)
+            return as_numbers(words, self._survey[name].form)[0]
+        return _as_floats(column)
 
     def _targets(self, batch: Any) -> tuple[Array, Array]:
         """Return the targets of a batch, and which rows have one; without a target all do."""

@@ -15,6 +15,7 @@ from ...grid.checking import HiddenCheck, check_holes
 from ...grid.files import check_holds, is_grid_file, packing_of, write_grid
 from ...grid.filling import own_covariates
 from ...grid.masks import mask_of
+from ...grid.nearness import check_distance
 from ...learners import KernelRidge
 from ...persistence import save
 from .. import options as opt
@@ -108,6 +109,7 @@ def fill(
             rich_help_panel=opt.RUN,
         ),
     ] = True,
+    max_distance: opt.MaxDistance = None,
     coastlines: opt.Coastlines = False,
     save_model: Annotated[
         Path | None,
@@ -140,6 +142,8 @@ def fill(
     if not is_grid_file(data):
         raise CommandError(f"{data} is not a grid: give NetCDF (.nc) or GeoTIFF (.tif).")
     folds = parse_cv(cv)
+    if max_distance is not None:
+        check_distance(max_distance)
     with outputs(out, save_model, force=force) as (path, model_path):
         grid = as_dataset(open_map(data))
         fitted = None if model is None else load_grid_model(model)
@@ -185,6 +189,7 @@ def fill(
                 where=wanted,
                 coverage=interval,
                 keep_name=keep_name,
+                max_distance=max_distance,
                 **options,
             )
             write_grid(filled, path, packing=packing, coastlines=coastlines)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ...evaluation import Split
+from ...grid.files import is_grid_file
 from ...learners import KernelRidge, KernelRidgeClassifier
 from ...persistence import save
 from ...tables import Columns
@@ -16,9 +17,10 @@ from .. import options as opt
 from ..columns import encoder, picked
 from ..console import Screen
 from ..errors import CommandError
-from ..grids import check_numbers_only, open_rows, region_of_rows
+from ..grids import check_numbers_only, open_rows, whereabouts
 from ..looking import Kinds, look_at
 from ..models import LocalPart, feature_map, number_or
+from ..noise import NoiseKind
 from ..outputs import check_outputs, outputs
 from ..processes import Engine, check_engine, check_numbers, rows_of
 from ..report.fit_page import draw_fit, show_fit
@@ -80,6 +82,23 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    noise_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A column with the error of each row's target, in its units (see --noise-kind). "
+            "It is no input.",
+            rich_help_panel=opt.TABLE,
+            show_default=False,
+        ),
+    ] = None,
+    noise_kind: Annotated[
+        NoiseKind,
+        typer.Option(
+            help="What --noise-column holds: standard deviations, or variances.",
+            rich_help_panel=opt.TABLE,
+        ),
+    ] = NoiseKind.STD,
     drop_missing: opt.DropMissing = False,
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
@@ -153,17 +172,23 @@ def fit(
     check_engine(engine, scheduler, workers)
     if balanced and not classify:
         raise CommandError("--balanced is for classes: add --classify.")
-    if engine is Engine.DASK and (categorical or numeric):
-        raise CommandError("--categorical and --numeric are for --engine local.")
+    if engine is Engine.DASK and (categorical or numeric or noise_column):
+        raise CommandError("--categorical, --numeric and --noise-column are for --engine local.")
+    if classify and noise_column:
+        raise CommandError("--noise-column is for targets that are numbers: leave it out.")
+    others = [*(inputs or []), *([noise_column] if noise_column else [])]
     check_outputs(out, report, force=force)
     data = spooled(data)
     shown = screen if engine is Engine.LOCAL else None
-    table, place = open_rows(data, target, inputs, lat, lon, crs, shown, ignore or ())
+    wanted = others if is_grid_file(data) else inputs
+    left = [*(ignore or []), *([noise_column] if noise_column else [])]
+    table, place = open_rows(data, target, wanted, lat, lon, crs, shown, left)
     columns = picked(
         table,
         inputs=place.inputs,
         ignore=[*(ignore or []), *([group] if group else [])],
         target=target,
+        weight=noise_column,
         labels=classify,
         drop_missing=drop_missing,
         lat=place.lat,
@@ -202,10 +227,12 @@ def fit(
         learner.set_params(class_weight="balanced")
     where = None if place.crs else place.columns(columns.inputs)
     split = Split(test_fraction, seed)
-    with rows_of(given, split, scheduler, workers, screen) as rows:
-        region = region_of_rows(rows, place, columns.inputs)
+    noise = noise_kind if noise_column else None
+    with rows_of(given, split, scheduler, workers, screen, noise) as rows:
+        region, places = whereabouts(rows, place, columns.inputs)
         validation = validation.sized(region)
-        notes = place.notes() | ({} if region is None else {"extent": region})
+        known = {} if region is None else {"extent": region, "places": places}
+        notes = place.notes() | known
         # The model is in its place before it is judged: whatever happens then, it is not lost.
         with outputs(out, force=force) as (model_path,):
             trained = train(learner, rows, screen, validation, target=target, notes=notes)

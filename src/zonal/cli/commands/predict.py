@@ -37,58 +37,12 @@ def predict(
         ),
     ],
     data: opt.DataOrGrid = None,
-    grid: Annotated[
-        float | None,
-        typer.Option(
-            metavar="STEP",
-            help="Predict a map with a point every so many degrees, instead of DATA.",
-            rich_help_panel=opt.MAP,
-            show_default=False,
-        ),
-    ] = None,
-    extent: Annotated[
-        str | None,
-        typer.Option(
-            "--extent",
-            "--bounds",
-            metavar="W,S,E,N",
-            help="The region of the map in degrees, or globe; that of the model's data if left "
-            "out.",
-            rich_help_panel=opt.MAP,
-            show_default=False,
-        ),
-    ] = None,
-    time: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHEN",
-            help="The time of the map, if the model has one: a date, or a number as in the table; "
-            "repeat it for more.",
-            rich_help_panel=opt.MAP,
-            show_default=False,
-        ),
-    ] = None,
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="COL=VALUE",
-            help="A column of the model that has one value all over the map, such as kind=urban; "
-            "repeat it for more.",
-            rich_help_panel=opt.MAP,
-            show_default=False,
-        ),
-    ] = None,
-    rename: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="VAR=COL",
-            help="A variable of the grid under the name of the model's column, such as "
-            "band_1=elevation; repeat it for more.",
-            rich_help_panel=opt.MAP,
-            show_default=False,
-        ),
-    ] = None,
+    grid: opt.GridStep = None,
+    extent: opt.Extent = None,
+    time: opt.MapTime = None,
+    values: opt.MapValues = None,
+    rename: opt.MapRename = None,
+    max_distance: opt.MaxDistance = None,
     coastlines: opt.Coastlines = False,
     std: Annotated[
         bool,
@@ -147,7 +101,7 @@ def predict(
     _check_kind(
         is_map,
         {"--proba": proba, "--keep": keep, "--drop-missing": drop_missing},
-        {"--extent": extent, "--time": time, "--set": values},
+        {"--extent": extent, "--time": time, "--set": values, "--max-distance": max_distance},
     )
     if is_map:
         check_map_name(out)
@@ -155,7 +109,7 @@ def predict(
             fitted = load_grid_model(model)
             asked = MapRequest(
                 out, data, grid, extent, time, values, rename,
-                0.9 if interval is None else interval, yes, coastlines,
+                0.9 if interval is None else interval, yes, coastlines, max_distance,
             )  # fmt: skip
             n_cells = predict_map(fitted, path, asked, screen)
         screen.note(f"{n_cells:,} cells: {out}")

@@ -1,0 +1,1 @@
+"""Joint answers: draws, means over blocks, known errors, several targets."""
