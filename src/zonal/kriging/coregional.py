@@ -24,13 +24,15 @@ from numba import njit
 
 from .._loaded import check_array
 from .._typing import Array, FloatArray
+from ..engines.correlation import FARTHEST
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
 from .covariance import covariances
 from .low import LandmarkLow, Low
+from .neighborhood import back, count_neighbors, factor, pair_squares
 from .neighbors import Indices, Nearest, earlier_neighbors
-from .process import FARTHEST, LocalProcess
-from .weights import _back, _factor, _squares, _subtract_products, count_neighbors
+from .pairs import subtract_products
+from .process import LocalProcess
 from .whitening import Whitening, spatial_order
 
 __all__ = ["CoregionalProcess", "stacked"]
@@ -107,9 +109,13 @@ class CoregionalProcess(LocalProcess):
         return np.hstack([levels, both])
 
     @contextmanager
-    def kept_features(self) -> Iterator[None]:
+    def kept_features(self, n_rows: int) -> Iterator[None]:
         """Keep nothing."""
         yield
+
+    def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
+        """Return zᵀβ at stacked rows for coefficients β [t + t D, 1]: [n, 1]."""
+        return np.asarray(self.features(rows) @ coef)
 
     @property
     def _search_points(self) -> FloatArray:
@@ -266,11 +272,11 @@ def _coregional_weights(  # type: ignore[no-untyped-def]
     for q in range(len(queries)):
         m = count_neighbors(neighbors[q])
         members, n_pairs = neighbors[q, :m], m * (m + 1) // 2
-        _squares(points, queries[q], members, local, squares)
+        pair_squares(points, queries[q], members, local, squares)
         covariances(terms, series, theta, squares[:n_pairs], local, scratch, work, values)
         diagonal[:] = prior
         if n_low:
-            _subtract_products(z, z_queries[q], members, low, values, diagonal)
+            subtract_products(z, z_queries[q], members, low, values, diagonal)
         first, own = 0, asked[q]
         for a in range(1, m + 1):
             one = targets[members[a]] if a < m else own
@@ -287,7 +293,7 @@ def _coregional_weights(  # type: ignore[no-untyped-def]
             diagonal[j] *= fields[targets[members[j]], targets[members[j]]]
         diagonal[m] = diagonal[m] * fields[own, own] + projected[own]
         diagonal[m + 1] = prior * fields[own, own]
-        variance[q] = _factor(values, diagonal, nugget, members, upper)
+        variance[q] = factor(values, diagonal, nugget, members, upper)
         for j in range(m):
             weights[q, j] = upper[j, m]
-        _back(upper, m, weights[q])
+        back(upper, m, weights[q])

@@ -25,10 +25,11 @@ import numpy as np
 from numba import njit
 
 from .._typing import Array, FloatArray
+from ..engines.correlation import FARTHEST
 from ..rows.threads import ordered_map
 from .joint import Features, Joint
 from .neighbors import Indices, earlier_neighbors
-from .process import FARTHEST, LocalProcess
+from .process import LocalProcess
 from .whitening import spatial_order, subtract_neighbors
 
 __all__ = ["Sequence"]
@@ -79,7 +80,7 @@ class Sequence:
         earlier = earlier_neighbors(process.points[n_rows:], n_earlier)
         earlier = np.where(earlier >= 0, earlier + np.int32(n_rows), earlier)
         neighbors = _packed(np.column_stack([known.near(places), earlier]))
-        with process.kept_features():
+        with process.kept_features(len(process.rows)):
             found = process.at(places, neighbors)
         return cls(joint, process, *found)
 

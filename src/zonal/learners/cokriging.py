@@ -232,8 +232,8 @@ class CoKriging(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if len(self._groups_) > 1:
             found = [part.predict(X, return_std=True) for part in self._parts_]
-            mean, std = (self._placed([one[k] for one in found]) for k in (0, 1))
-            return mean, std if return_std else None
+            both = [self._placed([one[k] for one in found]) for k in (0, 1)]
+            return both[0], both[1] if return_std else None
         rows = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         t = len(self._middle_)
         mean, std = self._joint_.predict(stacked(rows, t), None, return_std)

@@ -121,10 +121,6 @@ class BlendStart:
         """Return the same for other cells."""
         return self._each([part.with_cells(cells) for part in self.parts])
 
-    def with_errors(self, errors: Any, X: Any, y: Any, weight: Any) -> "BlendStart":
-        """Return the same for observations whose errors are known."""
-        return self._each([part.with_errors(errors, X, y, weight) for part in self.parts])
-
     def _each(self, parts: list[Start]) -> "BlendStart":
         others = tuple(
             replace(share, recipe=part.recipe)
