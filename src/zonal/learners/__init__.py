@@ -5,6 +5,7 @@ from .cca import KernelCCA
 from .classifier import KernelRidgeClassifier
 from .exact_ridge import ExactKernelRidge
 from .gaussian_process import GaussianProcess
+from .glm import KernelGLM
 from .kmeans import KernelKMeans
 from .neighbor_kriging import NeighborKriging
 from .pca import KernelPCA
@@ -15,6 +16,7 @@ __all__ = [
     "ExactKernelRidge",
     "GaussianProcess",
     "KernelCCA",
+    "KernelGLM",
     "KernelKMeans",
     "KernelPCA",
     "KernelRidge",

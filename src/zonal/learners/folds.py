@@ -33,12 +33,12 @@ def count_folds(alpha: Any, cv: Any, groups: Any) -> int:
     )
 
 
-def check_alpha(alpha: Any) -> None:
-    """Raise ValueError unless alpha is "cv" or a number of at least zero."""
+def check_alpha(alpha: Any, rule: str = "cv") -> None:
+    """Raise ValueError unless alpha is the name of a rule or a number of at least zero."""
     name = isinstance(alpha, str)
     number = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if not ((name and alpha == "cv") or (number and 0 <= float(alpha) < np.inf)):
-        raise ValueError(f"alpha={alpha!r} must be 'cv' or a number of at least 0.")
+    if not ((name and alpha == rule) or (number and 0 <= float(alpha) < np.inf)):
+        raise ValueError(f"alpha={alpha!r} must be {rule!r} or a number of at least 0.")
 
 
 def path_cost(alpha: Any, n_sums: int) -> float:
