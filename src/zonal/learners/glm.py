@@ -14,6 +14,8 @@ from ..calibration.scores import check_coverage
 from ..features.space import FeatureSpace
 from ..likelihoods import Likelihood, Observed, as_likelihood
 from ..model.from_likelihood import FromLikelihood
+from ..model.from_local_likelihood import solve_local_likelihood
+from ..model.from_rows import FromRows
 from ..model.newton import find_mode
 from ..model.newton_sums import Expansion, NewtonSums, unpacked
 from ..model.recipe import Recipe
@@ -25,12 +27,13 @@ from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.hashing import LEARN_ROWS
 from ..rows.kept import KEPT_BYTES
-from ..rows.kinds import is_dask, is_many
+from ..rows.kinds import is_many
 from ..rows.survey import Survey
 from .checkpoint import Run
 from .folds import check_alpha
 from .glm_targets import null_mean, pack, predicted_parts
 from .model_learner import ModelLearner
+from .neighbor_kriging import NeighborKriging
 from .targets import check_numbers
 
 __all__ = ["KernelGLM"]
@@ -363,10 +366,7 @@ class KernelGLM(RegressorMixin, ModelLearner):
         alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
         return Recipe(alpha=alpha)
 
-    def _local_part(self) -> None:
-        return None
-
-    def _merges_copies(self, **options: Any) -> bool:
+    def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
         return False
 
     def _check_y(self, y: Any) -> Array:
@@ -414,7 +414,7 @@ class KernelGLM(RegressorMixin, ModelLearner):
         return replace(block, y=targets, weight=None if even else weight * precision)
 
     def _learn(self, survey: Survey, **options: Any) -> Any:
-        numbers, X, y, weight = survey.sample
+        X, y, weight = survey.sample[1:]
         rows = self._linearised(Block(X, y, weight))
         sample = survey.sample._replace(y=rows.y, weight=rows.weight)
         super()._learn(survey._replace(sample=sample), **options)
@@ -423,6 +423,8 @@ class KernelGLM(RegressorMixin, ModelLearner):
         likelihood = as_likelihood(self.likelihood)
         unknown = likelihood.unknown
         likelihood = likelihood.started(observed, weight)
+        if self._start_.recipe.local is not None:
+            return likelihood, unknown
         start = Expansion(
             self.features_,
             FeatureSpace(self.features_, self.n_columns_).mean(X),
@@ -435,6 +437,9 @@ class KernelGLM(RegressorMixin, ModelLearner):
         return start, unknown, left_out(start.space, take(X, chosen))
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        if self._start_.recipe.local is not None:
+            self._reduce_local(source, *learnt)
+            return
         start, unknown, missing = learnt
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         space, rotation = start.space, None
@@ -449,6 +454,30 @@ class KernelGLM(RegressorMixin, ModelLearner):
         mode = mode if rotation is None else rotation.undo(mode)
         self._solution_ = FromLikelihood.of(space, mode, missing)
         self._sums_, self.n_rows_ = None, mode.n_rows
+
+    def _reduce_local(
+        self, source: Source, likelihood: Likelihood, unknown: tuple[str, ...]
+    ) -> None:
+        """Fit with a local part, to rows that are all here."""
+        held = source.block if isinstance(source, ArraySource) else source.hold(KEPT_BYTES)
+        if held is None:
+            raise ValueError(
+                f"A local part keeps all rows, which take more than {KEPT_BYTES >> 30} GB: use "
+                "local=None."
+            )
+        start, linearised = self._start_, self._linearised(held)
+        linear = start.solved(start.sums(linearised), self.verbose)
+        assert isinstance(linear, FromRows)
+        rows = replace(held, X=linear.local_rows(held.X))
+        local = start.recipe.local
+        assert local is not None
+        self._solution_ = solve_local_likelihood(
+            linear, rows, likelihood, unknown, local.kernel is None, local.seed
+        )
+        self._sums_, self.n_rows_ = None, len(held)
+
+    def _local_view(self, part: Any) -> NeighborKriging:
+        return NeighborKriging.of(part, single=True)
 
     def _newton(self, block: Block, where: Expansion) -> NewtonSums:
         return where.sums(block)

@@ -42,6 +42,7 @@ class Gamma(LogLink):
 
     @property
     def dispersion(self) -> float:
+        """φ = 1/k."""
         return 1.0 if self.shape is None else 1 / self.shape
 
     def started(self, observed: Observed, weight: FloatArray) -> Self:
@@ -75,22 +76,28 @@ class Gamma(LogLink):
         return np.log(observed.y) - offset, np.ones(len(offset))
 
     def outside(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which responses are outside the support."""
         return np.asarray(~(y > 0))
 
     def log_density(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return log p(y | f): [n]."""
         k = 1.0 if self.shape is None else self.shape
         constant = k * np.log(k) - k - gammaln(k)
         return np.asarray(constant - k * self.half_deviance(observed, f) - np.log(observed.y))
 
     def derivatives(self, observed: Observed, f: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and h: [n], [n]."""
         ratio = observed.y / self.mean(f)
         return ratio - 1, ratio
 
     def half_deviance(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return half the unit deviance: [n]."""
         return np.asarray(observed.y / self.mean(f) - 1 - np.log(observed.y) + f)
 
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return P(Y ≤ y | f)."""
         return np.asarray(gamma.cdf(y, 1 / self.dispersion, scale=self.mean(f) * self.dispersion))
 
     def percentile(self, q: float, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return the quantile of y given f."""
         return np.asarray(gamma.ppf(q, 1 / self.dispersion, scale=self.mean(f) * self.dispersion))

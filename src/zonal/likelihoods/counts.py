@@ -33,9 +33,11 @@ class LogLink(Likelihood):
     log_link: ClassVar[bool] = True
 
     def mean(self, f: FloatArray) -> FloatArray:
+        """Return the mean of y (of one trial) given f."""
         return np.exp(np.clip(f, -LARGEST, LARGEST))
 
     def link(self, mean: FloatArray) -> FloatArray:
+        """Return the f that has this mean."""
         return np.asarray(np.log(np.maximum(mean, np.exp(-LARGEST))))
 
     def level(self, observed: Observed, offset: FloatArray, weight: FloatArray) -> float:
@@ -66,23 +68,29 @@ class Poisson(LogLink):
     discrete: ClassVar[bool] = True
 
     def outside(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which responses are outside the support."""
         return np.asarray(y < 0)
 
     def log_density(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return log p(y | f): [n]."""
         return np.asarray(observed.y * f - self.mean(f) - gammaln(observed.y + 1))
 
     def derivatives(self, observed: Observed, f: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and h: [n], [n]."""
         mean = self.mean(f)
         return observed.y - mean, mean
 
     def half_deviance(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return half the unit deviance: [n]."""
         y, mean = observed.y, self.mean(f)
         return np.asarray(xlogy(y, y) - y * f - y + mean)
 
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return P(Y ≤ y | f)."""
         return np.asarray(poisson.cdf(y, self.mean(f)))
 
     def percentile(self, q: float, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return the quantile of y given f."""
         return np.asarray(poisson.ppf(q, self.mean(f)))
 
 
@@ -117,26 +125,32 @@ class NegativeBinomial(LogLink):
         return replace(self, shape=float(np.clip(shape, 0.1, 100.0)))
 
     def outside(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which responses are outside the support."""
         return np.asarray((y < 0) | (y != np.floor(y)))
 
     def log_density(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return log p(y | f): [n]."""
         y, r = observed.y, self._shape
         share = np.logaddexp(np.log(r), f)  # log(μ + r)
         choose = gammaln(y + r) - gammaln(r) - gammaln(y + 1)
         return np.asarray(choose + y * (f - share) + r * (np.log(r) - share))
 
     def derivatives(self, observed: Observed, f: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and h: [n], [n]."""
         y, r, mean = observed.y, self._shape, self.mean(f)
         share = r / (mean + r)
         return share * (y - mean), share * (1 - share) * (y + r)
 
     def half_deviance(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return half the unit deviance: [n]."""
         y, r = observed.y, self._shape
         share = np.logaddexp(np.log(r), f)
         return np.asarray(xlogy(y, y) - y * f - (y + r) * (np.log(y + r) - share))
 
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return P(Y ≤ y | f)."""
         return np.asarray(nbinom.cdf(y, self._shape, self._shape / (self.mean(f) + self._shape)))
 
     def percentile(self, q: float, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return the quantile of y given f."""
         return np.asarray(nbinom.ppf(q, self._shape, self._shape / (self.mean(f) + self._shape)))

@@ -3,8 +3,8 @@ r"""Numbers with outliers: Student's t with ν degrees of freedom and scale s ab
 .. math:: \log p = \log\frac{\Gamma(\frac{\nu + 1}2)}{\Gamma(\frac\nu2) \sqrt{\pi\nu}\, s}
     - \frac{\nu + 1}2 \log\left(1 + \frac{e^2}{\nu s^2}\right), \qquad e = y - f .
 
-It is not log-concave: the second derivative of an outlier has the wrong sign. The curvature is taken
-to be :math:`h = (\nu + 1) / (\nu s^2 + e^2)` instead, that of the normal distribution which the EM
+It is not log-concave: the second derivative of an outlier has the wrong sign. The curvature is
+taken to be :math:`h = (\nu + 1) / (\nu s^2 + e^2)` instead, that of the normal distribution which the EM
 algorithm has in its place: a step never makes the likelihood smaller, but the last ones are slow.
 """
 
@@ -60,30 +60,37 @@ class Student(Likelihood):
         return replace(self, df=df, scale=float(spread) / 2)
 
     def outside(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which responses are outside the support."""
         return ~np.isfinite(y)
 
     def log_density(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return log p(y | f): [n]."""
         nu, s = self._values
         constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - np.log(np.pi * nu) / 2 - np.log(s)
         return np.asarray(constant - self.half_deviance(observed, f))
 
     def derivatives(self, observed: Observed, f: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and h: [n], [n]."""
         nu, s = self._values
         error = observed.y - f
         h = (nu + 1) / (nu * s**2 + error**2)
         return h * error, h
 
     def half_deviance(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return half the unit deviance: [n]."""
         nu, s = self._values
         return np.asarray((nu + 1) / 2 * np.log1p((observed.y - f) ** 2 / (nu * s**2)))
 
     def mean(self, f: FloatArray) -> FloatArray:
+        """Return the mean of y (of one trial) given f."""
         return f
 
     def link(self, mean: FloatArray) -> FloatArray:
+        """Return the f that has this mean."""
         return mean
 
     def average(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the mean, averaged over f."""
         return mean
 
     def beginning(self, observed: Observed, offset: FloatArray, level: float) -> FloatArray:
@@ -104,9 +111,11 @@ class Student(Likelihood):
         return np.clip(observed.y - offset, low, high), np.ones(len(offset))
 
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return P(Y ≤ y | f)."""
         nu, s = self._values
         return np.asarray(student.cdf((y - f) / s, nu))
 
     def percentile(self, q: float, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return the quantile of y given f."""
         nu, s = self._values
         return np.asarray(f + s * student.ppf(q, nu))

@@ -40,27 +40,33 @@ class Binomial(Likelihood):
     discrete: ClassVar[bool] = True
 
     def outside(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which responses are outside the support."""
         return np.asarray((y < 0) | (y != np.floor(y)))
 
     def log_density(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return log p(y | f): [n]."""
         y, n = observed
         choose = gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)
         return np.asarray(choose + y * f - n * np.logaddexp(0.0, f))
 
     def derivatives(self, observed: Observed, f: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and h: [n], [n]."""
         y, n = observed
         chance = expit(f)
         return y - n * chance, n * chance * expit(-f)
 
     def half_deviance(self, observed: Observed, f: FloatArray) -> FloatArray:
+        """Return half the unit deviance: [n]."""
         y, n = observed
         best = xlogy(y, y / n) + xlogy(n - y, 1 - y / n)
         return np.asarray(best - y * f + n * np.logaddexp(0.0, f))
 
     def mean(self, f: FloatArray) -> FloatArray:
+        """Return the mean of y (of one trial) given f."""
         return np.asarray(expit(f))
 
     def link(self, mean: FloatArray) -> FloatArray:
+        """Return the f that has this mean."""
         return np.asarray(logit(np.clip(mean, CLOSEST, 1 - CLOSEST)))
 
     def average(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
@@ -68,9 +74,11 @@ class Binomial(Likelihood):
         return self.mean(probit_scaled(mean, variance))
 
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return P(Y ≤ y | f)."""
         return np.asarray(binom.cdf(y, trials, expit(f)))
 
     def percentile(self, q: float, f: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return the quantile of y given f."""
         return np.asarray(binom.ppf(q, trials, expit(f)))
 
 
@@ -82,4 +90,5 @@ class Bernoulli(Binomial):
     support: ClassVar[str] = "0 and 1"
 
     def outside(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which responses are outside the support."""
         return np.asarray((y != 0) & (y != 1))
