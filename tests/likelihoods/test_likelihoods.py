@@ -121,6 +121,21 @@ def test_averages_are_integrals(name):
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_variances_are_those_of_scipy(name):
+    likelihood, observed, known = case(name)
+    np.testing.assert_allclose(observed.trials * likelihood.variance(F), known.var(), rtol=1e-10)
+    certain = likelihood.deviation(F, np.zeros(40), observed.trials)
+    np.testing.assert_allclose(certain, known.std(), rtol=1e-10)
+
+
+def test_a_mixture_spreads_by_its_means_too():
+    """A Poisson variable of a lognormal rate: variance m + m² (e^v - 1)."""
+    mean, v = np.exp(0.5 + 0.3**2 / 2), 0.3**2
+    found = Poisson().deviation(np.array([0.5]), np.array([v]), np.ones(1))[0]
+    assert found**2 == pytest.approx(mean + mean**2 * np.expm1(v), rel=1e-8)
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_quantiles_are_those_of_many_draws(name):
     """Within three standard errors of a share of 2,000 draws from the mixture."""
     likelihood = CASES[name][0]

@@ -1,5 +1,7 @@
 """Classification by ridge regression on the indicators of the classes."""
 
+from collections.abc import Callable
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -8,12 +10,21 @@ from sklearn.base import ClassifierMixin, is_classifier
 
 from .._typing import Array
 from ..calibration.classes import ClassCalibration
+from ..calibration.softmax import SoftmaxCalibration
 from ..features.columns.table.encoding import SplitTable
+from ..model.class_sums import ClassExpansion, ClassSums
+from ..model.from_classes import FromClasses
+from ..model.log_loss import LogLoss, held_out_loss
 from ..model.recipe import Recipe
 from ..model.ridge_path import check_alphas
+from ..model.start import Start
 from ..moments.folds import Splits
 from ..rows import Block, Source, blockwise
+from ..rows.array import ArraySource
+from ..rows.progress import phase
 from ..rows.survey import Survey
+from .checkpoint import Run
+from .features import is_automatic
 from .folds import check_alpha, count_folds, path_cost, plan_folds, splits_rows
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
@@ -37,6 +48,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
+    loss : {"log", "squared"}, default="log"
+        ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
+        chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
+        the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
+        LogisticRegression with C = 1/α. Where a local part alone was chosen, it is compared with
+        logistic regression on landmark features of the same kernel, by the log loss of rows that
+        are left out. Rows that are seen once (`partial_fit`, iterators, checkpoints), a splitter as
+        `cv` and a given local part have the squared loss; ``loss_`` tells. Others are walked over
+        some twenty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
         of n rows, as scikit-learn has it; of a stream, by its sample.
@@ -45,16 +65,19 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    calibration_ : ClassCalibration
+    calibration_ : ClassCalibration or SoftmaxCalibration
         What makes probabilities and sets hold; found when first asked for.
+    loss_ : {"log", "squared"}
+        The loss that coefficients minimise.
     features_, local_, alpha_, cv_results_, moments_
         As in `KernelRidge`.
 
     Notes
     -----
-    *Probabilities.* Least squares on indicators estimates the conditional probabilities
-    themselves, up to values outside [0, 1]. `predict_proba` calibrates them by two parameters, of
-    least log loss on rows that are left out of the fit (`zonal.calibration.classes` has the
+    *Probabilities.* Of the log loss, logits are averaged over the posterior of the coefficients
+    (`zonal.model.from_classes`), with a temperature. Least squares on indicators estimates the
+    conditional probabilities themselves, up to values outside [0, 1]. `predict_proba` calibrates
+    them by two parameters, of least log loss on rows that are left out of the fit (`zonal.calibration.classes` has the
     formula); the order of the classes stays.
 
     Examples
@@ -80,6 +103,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         local: Any = "auto",
         encoder: Any = "auto",
         class_weight: Any = None,
+        loss: str = "log",
         budget: int = 1024,
         metric: bool = True,
         time_limit: float | None = None,
@@ -94,6 +118,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         self.local = local
         self.encoder = encoder
         self.class_weight = class_weight
+        self.loss = loss
         self.budget = budget
         self.metric = metric
         self.time_limit = time_limit
@@ -246,10 +271,67 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         return np.asarray(self._learnt_cells.classes)
 
     @property
-    def calibration_(self) -> ClassCalibration:
+    def calibration_(self) -> ClassCalibration | SoftmaxCalibration:
         """What makes values of classes probabilities, from rows that are left out of the fit."""
-        calibration: ClassCalibration = self._solution.classes
+        calibration: ClassCalibration | SoftmaxCalibration = self._solution.classes
         return calibration
+
+    @property
+    def loss_(self) -> str:
+        """The loss that coefficients minimise."""
+        return "log" if isinstance(self._solution, FromClasses) else "squared"
+
+    @property
+    def features_(self) -> Any:
+        """The fitted features, or None."""
+        found = vars(self).get("_solution_")
+        return found.space.features if isinstance(found, FromClasses) else super().features_
+
+    def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        super()._reduce(source, resume, learnt)
+        if self.loss == "log" and learnt is None and resume is None and not source.once:
+            phase("log loss", self.verbose)
+            self._solution_ = self._with_log_loss(source)
+
+    def _with_log_loss(self, source: Source) -> Any:
+        """Return the fit by log loss; where a local part does better on rows left out, that."""
+        squared, start = self._solution, self._start_
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        how = LogLoss(self.classes_, alpha, self.fit_intercept)
+        if start.summation is not None:
+            return how.fitted(start.summation, self._sums_.rows, source, self._passes(source))
+        kernel = squared.part.found.kernel
+        chosen = is_automatic(self.features) and isinstance(self.local, str)
+        if not (chosen and hasattr(kernel, "length_scale") and isinstance(source, ArraySource)):
+            return squared
+        found = how.beside(squared, source.block, self.budget)
+        return found if found.classes.loss < held_out_loss(squared) else squared
+
+    def _passes(self, source: Source) -> Callable[[ClassExpansion], ClassSums]:
+        """Return what sums over all rows, wherever they are."""
+
+        def walk(where: ClassExpansion) -> ClassSums:
+            found: ClassSums = self._walk(source, "_class_sums", add, where)
+            return found
+
+        return walk
+
+    def _class_sums(self, block: Block, where: ClassExpansion) -> ClassSums:
+        return where.sums(block)
+
+    def _refit(self, block: Block, start: Start) -> Self:
+        """Refit by the loss that was chosen, with its features and its alpha."""
+        found = self._solution_
+        if not isinstance(found, FromClasses):
+            return super()._refit(block, start)
+        block = self._checked(block, first=False)
+        self._cells_ = self._cells_.refitted(block)
+        self._start_ = start.with_cells(self._cells_)
+        block = self._prepared(block)
+        how = LogLoss(self.classes_, found.alpha, self.fit_intercept)
+        self._solution_ = how.on_rows(found.space, block)
+        self._sums_, self.n_rows_ = None, len(block)
+        return self
 
     @property
     def alpha_(self) -> float:
@@ -270,6 +352,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     def _check_parameters(self) -> None:
         check_alpha(self.alpha)
+        if self.loss not in ("log", "squared"):
+            raise ValueError(f"loss={self.loss!r} must be 'log' or 'squared'.")
         super()._check_parameters()
 
     def _shrinkage(self) -> Recipe:

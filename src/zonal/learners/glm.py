@@ -199,6 +199,20 @@ class KernelGLM(RegressorMixin, ModelLearner):
         return np.asarray(found, self._cells_.dtype(X))
 
     @blockwise
+    def predict_std(
+        self, X: Any, offset: Any = None, exposure: Any = None, trials: Any = None
+    ) -> Array:
+        """Predict the standard deviation of new observations: [n_samples].
+
+        Parameters
+        ----------
+        X, offset, exposure, trials
+            As in `predict`.
+        """
+        found = self.likelihood_.deviation(*self._latent(X, offset, exposure, trials))
+        return np.asarray(found, self._cells_.dtype(X))
+
+    @blockwise
     def predict_quantiles(
         self,
         X: Any,

@@ -94,6 +94,10 @@ class Gamma(LogLink):
         """Return half the unit deviance: [n]."""
         return np.asarray(observed.y / self.mean(f) - 1 - np.log(observed.y) + f)
 
+    def variance(self, f: FloatArray) -> FloatArray:
+        """Return the variance of y given f."""
+        return np.asarray(self.mean(f) ** 2 * self.dispersion)
+
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
         """Return P(Y ≤ y | f)."""
         return np.asarray(gamma.cdf(y, 1 / self.dispersion, scale=self.mean(f) * self.dispersion))

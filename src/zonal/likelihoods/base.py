@@ -88,6 +88,10 @@ class Likelihood:
         """Return the f that has this mean."""
         raise NotImplementedError
 
+    def variance(self, f: FloatArray) -> FloatArray:
+        """Return the variance of y (of one trial) given f."""
+        raise NotImplementedError
+
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
         """Return P(Y ≤ y | f)."""
         raise NotImplementedError
@@ -166,6 +170,16 @@ class Likelihood:
     def average(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
         """Return the mean of y, averaged over f ~ N(mean, variance), by quadrature."""
         return _averaged(self.mean, mean, variance)
+
+    def deviation(self, mean: FloatArray, variance: FloatArray, trials: FloatArray) -> FloatArray:
+        """Return the standard deviation of an observation, averaged over f: [n].
+
+        The mean of the variance given f, and the variance of the mean given f.
+        """
+        own = _averaged(self.variance, mean, variance) * trials
+        first = _averaged(self.mean, mean, variance)
+        second = _averaged(lambda f: self.mean(f) ** 2, mean, variance)
+        return np.sqrt(own + trials**2 * np.maximum(second - first**2, 0.0))
 
     def log_predictive(
         self, observed: Observed, mean: FloatArray, variance: FloatArray

@@ -85,6 +85,10 @@ class Poisson(LogLink):
         y, mean = observed.y, self.mean(f)
         return np.asarray(xlogy(y, y) - y * f - y + mean)
 
+    def variance(self, f: FloatArray) -> FloatArray:
+        """Return the variance of y given f."""
+        return self.mean(f)
+
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
         """Return P(Y ≤ y | f)."""
         return np.asarray(poisson.cdf(y, self.mean(f)))
@@ -146,6 +150,11 @@ class NegativeBinomial(LogLink):
         y, r = observed.y, self._shape
         share = np.logaddexp(np.log(r), f)
         return np.asarray(xlogy(y, y) - y * f - (y + r) * (np.log(y + r) - share))
+
+    def variance(self, f: FloatArray) -> FloatArray:
+        """Return the variance of y given f."""
+        mean = self.mean(f)
+        return np.asarray(mean + mean**2 / self._shape)
 
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
         """Return P(Y ≤ y | f)."""

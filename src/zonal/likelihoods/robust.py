@@ -4,8 +4,9 @@ r"""Numbers with outliers: Student's t with ν degrees of freedom and scale s ab
     - \frac{\nu + 1}2 \log\left(1 + \frac{e^2}{\nu s^2}\right), \qquad e = y - f .
 
 It is not log-concave: the second derivative of an outlier has the wrong sign. The curvature is
-taken to be :math:`h = (\nu + 1) / (\nu s^2 + e^2)` instead, that of the normal distribution which the EM
-algorithm has in its place: a step never makes the likelihood smaller, but the last ones are slow.
+taken to be :math:`h = (\nu + 1) / (\nu s^2 + e^2)` instead, that of the normal distribution which
+the EM algorithm has in its place: a step never makes the likelihood smaller, but the last ones are
+slow.
 """
 
 from dataclasses import dataclass, replace
@@ -109,6 +110,11 @@ class Student(Likelihood):
         """Return the responses without their far tails."""
         low, high = np.quantile(observed.y - offset, [0.01, 0.99])
         return np.clip(observed.y - offset, low, high), np.ones(len(offset))
+
+    def variance(self, f: FloatArray) -> FloatArray:
+        """Return s² ν / (ν - 2), infinite for two degrees of freedom and less."""
+        nu, s = self._values
+        return np.full(np.shape(f), s**2 * nu / (nu - 2) if nu > 2 else np.inf)
 
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
         """Return P(Y ≤ y | f)."""

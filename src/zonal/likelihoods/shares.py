@@ -73,6 +73,10 @@ class Binomial(Likelihood):
         """Return MacKay's probit average."""
         return self.mean(probit_scaled(mean, variance))
 
+    def variance(self, f: FloatArray) -> FloatArray:
+        """Return the variance of one trial given f."""
+        return np.asarray(expit(f) * expit(-f))
+
     def cumulative(self, y: FloatArray, f: FloatArray, trials: FloatArray) -> FloatArray:
         """Return P(Y ≤ y | f)."""
         return np.asarray(binom.cdf(y, trials, expit(f)))

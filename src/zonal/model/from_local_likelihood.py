@@ -120,9 +120,7 @@ def solve_local_likelihood(
     part, features = linear.part, linear.map
     scale = float(part.joint.found.scale[0])
     start = LocalParameters(likelihood, part.found, scale)
-    best = find_local_parameters(
-        locations, block.y, weight, start, unknown, features, move_kernel
-    )
+    best = find_local_parameters(locations, block.y, weight, start, unknown, features, move_kernel)
     responses = Responses.of(locations, block.y, weight)
     m = part.joint.process.n_neighbors
     solved = find_laplace(

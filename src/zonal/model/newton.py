@@ -122,7 +122,9 @@ class _System:
             alpha = np.exp(log)
             return 0.5 * float((squares / (values + alpha) - np.log1p(values / alpha)).sum())
 
-        logs = np.log(values.mean() or 1.0) + np.linspace(np.log(RANGE[0]), np.log(RANGE[1]), N_TRIED)
+        logs = np.log(values.mean() or 1.0) + np.linspace(
+            np.log(RANGE[0]), np.log(RANGE[1]), N_TRIED
+        )
         best = int(np.argmax([gain(log) for log in logs]))
         found = minimize_scalar(
             lambda log: -gain(log),

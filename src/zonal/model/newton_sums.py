@@ -21,7 +21,7 @@ from ..rows import Block
 from ..rows.block import take
 from ..rows.threads import ordered_map
 
-__all__ = ["Expansion", "NewtonSums", "Spread", "unpacked"]
+__all__ = ["Expansion", "GivenFeatures", "NewtonSums", "Spread", "unpacked"]
 
 # The step in the logarithm of a parameter by which its derivatives are found.
 STEP = 1e-2
@@ -131,7 +131,9 @@ class Expansion:
     @property
     def space(self) -> FeatureSpace:
         """The space of the features."""
-        return FeatureSpace(_Given() if self.features is None else self.features, len(self.shift))
+        return FeatureSpace(
+            GivenFeatures() if self.features is None else self.features, len(self.shift)
+        )
 
     def sums(self, block: Block) -> NewtonSums:
         """Sum over rows, whose targets are [n, 3]: response, offset, trials."""
@@ -198,7 +200,7 @@ class Expansion:
         return found
 
 
-class _Given:
+class GivenFeatures:
     """Rows that are features already."""
 
     thread_safe = True

@@ -1,11 +1,11 @@
 r"""Laplace's approximation with a local part: Newton's method on the rows.
 
-The latent function is f(x) = μ + z(x)ᵀβ + u(x), u a Gaussian process of covariance σ² k known by the
-nearest rows. With slopes g and curvatures h of the log likelihood at f, a step of Newton's method
-is kriging of the pseudo-targets :math:`t = f + g/h` with noise of the variance 1/h: the weights of
-`zonal.kriging`, which take a noise for each row. The mode is a fixed point of that, whatever
-positive h is used. With the mode, Laplace's log evidence is that of the pseudo-targets, and what the
-likelihood says instead of the normal density:
+The latent function is f(x) = μ + z(x)ᵀβ + u(x), u a Gaussian process of covariance σ² k known by
+the nearest rows. With slopes g and curvatures h of the log likelihood at f, a step of Newton's
+method is kriging of the pseudo-targets :math:`t = f + g/h` with noise of the variance 1/h: the
+weights of `zonal.kriging` take a noise for each row. The mode is a fixed point of that, whatever
+positive h is used. With the mode, Laplace's log evidence is that of the pseudo-targets, and what
+the likelihood says instead of the normal density:
 
 .. math:: \log N(t;\, 0, \sigma^2 K + H^{-1})
     + \sum_i \left[\log p(y_i \mid f_i) - \log N(t_i;\, f_i, 1/h_i)\right] .
@@ -146,14 +146,12 @@ def find_laplace(
     nothing = Repeated.nothing(len(locations), 1)
     m = min(n_neighbors, len(locations))
     change = np.inf
-    for step in range(1, MOST_STEPS + 1):
+    n_steps = 0
+    while change >= close and n_steps < MOST_STEPS:
+        n_steps += 1
         targets, precision, _ = responses.expansion(likelihood, f)
-        pseudo = replace(
-            locations, targets=targets[:, None], weight=precision, repeated=nothing
-        )
-        process = LocalProcess(
-            locations.rows, precision, found.kernel, 1 / scale, m, low=found.low
-        )
+        pseudo = replace(locations, targets=targets[:, None], weight=precision, repeated=nothing)
+        process = LocalProcess(locations.rows, precision, found.kernel, 1 / scale, m, low=found.low)
         if neighbors is None:
             neighbors, earlier = process.near(locations.rows), process.earlier()
         joint = fit_joint(pseudo, process, features, found.ratio, neighbors=earlier)
@@ -162,15 +160,11 @@ def find_laplace(
         largest = float(np.abs(moved).max())
         f = f + (moved if largest <= 2 * change else moved / 2)
         change = largest
-        if change < close:
-            break
     targets, precision, log_density = responses.expansion(likelihood, f)
-    normal = 0.5 * float(
-        np.sum(np.log(precision / (2 * np.pi)) - precision * (targets - f) ** 2)
-    )
+    normal = 0.5 * float(np.sum(np.log(precision / (2 * np.pi)) - precision * (targets - f) ** 2))
     evidence = _with_scale(joint, scale) + log_density - normal
     joint = replace(joint, found=replace(joint.found, scale=np.array([scale])))
-    return Laplace(joint, f, evidence, step)
+    return Laplace(joint, f, evidence, n_steps)
 
 
 def _with_scale(joint: Joint, scale: float) -> float:
