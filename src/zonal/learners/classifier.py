@@ -77,8 +77,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     *Probabilities.* Of the log loss, logits are averaged over the posterior of the coefficients
     (`zonal.model.from_classes`), with a temperature. Least squares on indicators estimates the
     conditional probabilities themselves, up to values outside [0, 1]. `predict_proba` calibrates
-    them by two parameters, of least log loss on rows that are left out of the fit (`zonal.calibration.classes` has the
-    formula); the order of the classes stays.
+    them by two parameters, of least log loss on rows that are left out of the fit
+    (`zonal.calibration.classes` has the formula); the order of the classes stays.
 
     Examples
     --------

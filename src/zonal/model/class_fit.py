@@ -178,7 +178,10 @@ def fit_classes(
             search.expand()
             if abs(np.log(search.alpha / before)) < CLOSE:
                 break
-    search.descend(LAST_STEPS if alpha is None else ONLY_STEPS)
+        search.descend(LAST_STEPS)
+    else:
+        search.descend(ONLY_STEPS)
+        search.expand()  # the posterior is that at the mode
     coef = search.coef[:-1]
     spread = Spread(
         search.eigen.vectors * np.sqrt(search.eigen.shrink(search.alpha)),

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..kriging.joint import Joint, fit_joint
@@ -53,7 +54,7 @@ class Responses:
 
     packed: FloatArray
     weight: FloatArray
-    place: FloatArray
+    place: npt.NDArray[np.intp]
     n_places: int
 
     @classmethod
