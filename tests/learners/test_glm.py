@@ -290,6 +290,35 @@ def test_responses_outside_the_support_are_named():
         on_columns("poisson", alpha="cv").fit(X, COUNTS)
 
 
+@pytest.mark.parametrize("local", [None, zonal.NeighborKriging(zonal.Matern(1.5, 2.0), 10)])
+def test_refitting_to_the_same_rows_changes_nothing(local):
+    features = zonal.NystroemFeatures(zonal.Gaussian(2.0), 10, random_state=0)
+    model = zonal.KernelGLM("poisson", features, local=local).fit(X[:200], COUNTS[:200])
+    again = model.refitted(X[:200], COUNTS[:200])
+    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-4)
+    fewer = model.refitted(X[:100], COUNTS[:100])
+    assert fewer.alpha_ == model.alpha_
+    assert np.abs(fewer.predict(X) - model.predict(X)).max() > 0.01
+
+
+def test_a_local_part_follows_what_no_features_can():
+    """Counts of a rate that is rough: nearer to the truth than a constant and than few features."""
+    rng = np.random.default_rng(6)
+    rows = rng.uniform(0, 10, (800, 1))
+    rate = np.exp(1.5 + np.sin(6 * rows[:, 0]))
+    y = rng.poisson(rate)
+    few = zonal.NystroemFeatures(zonal.Gaussian(3.0), 8, random_state=0)
+    smooth = zonal.KernelGLM("poisson", few, local=None).fit(rows, y)
+    rough = zonal.KernelGLM("poisson", None, local=zonal.NeighborKriging()).fit(rows, y)
+    off = [np.abs(model.predict(rows) / rate - 1).mean() for model in (rough, smooth)]
+    assert rough.local_ is not None
+    assert off[0] < 0.15
+    assert off[1] > 2 * off[0]
+    lower, upper = rough.predict_interval(rows, 0.8)
+    new = rng.poisson(rate)
+    assert np.mean((lower <= new) & (new <= upper)) > 0.8 - 4 * np.sqrt(0.8 * 0.2 / 800)
+
+
 # Amounts in 15 rows with 16 features are interpolated: their evidence has no maximum.
 @parametrize_with_checks(
     [

@@ -14,7 +14,7 @@ from ..calibration.scores import check_coverage
 from ..features.space import FeatureSpace
 from ..likelihoods import Likelihood, Observed, as_likelihood
 from ..model.from_likelihood import FromLikelihood
-from ..model.from_local_likelihood import solve_local_likelihood
+from ..model.from_local_likelihood import refit_local_likelihood, solve_local_likelihood
 from ..model.from_rows import FromRows
 from ..model.newton import find_mode
 from ..model.newton_sums import Expansion, NewtonSums, unpacked
@@ -497,7 +497,25 @@ class KernelGLM(RegressorMixin, ModelLearner):
         return where.sums(block)
 
     def _refit(self, block: Block, start: Start) -> Self:
-        raise NotImplementedError
+        """Refit with everything that was found but the coefficients, or the rows of a local part."""
+        known = self._solution_
+        block = self._checked(block, first=False)
+        observed, offset = unpacked(block.y)
+        weight = np.ones(len(offset)) if block.weight is None else block.weight
+        level = known.likelihood.level(observed, offset, weight)
+        self._cells_ = self._cells_.refitted(self._linearised(block))
+        self._start_ = start.with_cells(self._cells_)
+        block = self._prepared(block)
+        if isinstance(known, FromLikelihood):
+            features, shift = known.space.features, known.space.mean(block.X)
+            where = Expansion(features, shift, known.likelihood, None, level)
+            mode = find_mode(lambda at: at.sums(block), where, known.alpha)
+            self._solution_ = FromLikelihood.of(known.space, mode, known.posterior.left_out)
+        else:
+            rows = replace(block, X=known.rows.local_rows(block.X))
+            self._solution_ = refit_local_likelihood(known, rows, 0)
+        self._sums_, self.n_rows_ = None, len(block)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
-from ..kriging.locations import locate
+from ..kriging.locations import Locations, locate
 from ..likelihoods import Likelihood
 from ..rows import Block
 from .from_rows import FromRows
@@ -14,7 +14,10 @@ from .laplace_parameters import LocalParameters, find_local_parameters
 from .local_solution import LocalSolution
 from .vecchia_laplace import Responses, find_laplace
 
-__all__ = ["FromLocalLikelihood", "solve_local_likelihood"]
+__all__ = ["FromLocalLikelihood", "refit_local_likelihood", "solve_local_likelihood"]
+
+# The change of f that ends Newton's method.
+CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -114,21 +117,42 @@ def solve_local_likelihood(
     seed : int
         Of the order of the rows.
     """
-    X = np.asarray(block.X)
-    weight = None if block.weight is None else np.asarray(block.weight, np.float64)
-    locations = locate(X, np.zeros((len(X), 1)), weight, seed)
+    locations = _located(block, seed)
     part, features = linear.part, linear.map
     scale = float(part.joint.found.scale[0])
     start = LocalParameters(likelihood, part.found, scale)
-    best = find_local_parameters(locations, block.y, weight, start, unknown, features, move_kernel)
-    responses = Responses.of(locations, block.y, weight)
-    m = part.joint.process.n_neighbors
-    solved = find_laplace(
-        locations, responses, best.likelihood, best.found, best.scale, features, m, close=1e-6
+    best = find_local_parameters(
+        locations, block.y, block.weight, start, unknown, features, move_kernel
     )
-    found = replace(best.found, noise=1 / best.scale, log_evidence=solved.log_evidence)
+    return _solved(linear, block, locations, best)
+
+
+def refit_local_likelihood(
+    known: FromLocalLikelihood, block: Block, seed: int
+) -> FromLocalLikelihood:
+    """Fit to other rows (as the local part sees them), with all parameters kept."""
+    part = known.part
+    kept = LocalParameters(known.likelihood, part.found, float(part.joint.found.scale[0]))
+    return _solved(known.rows, block, _located(block, seed), kept)
+
+
+def _located(block: Block, seed: int) -> Locations:
+    X = np.asarray(block.X)
+    return locate(X, np.zeros((len(X), 1)), block.weight, seed)
+
+
+def _solved(
+    model: FromRows, block: Block, locations: Locations, where: LocalParameters
+) -> FromLocalLikelihood:
+    """Find the mode at all rows, given the parameters."""
+    responses = Responses.of(locations, block.y, block.weight)
+    m = model.part.joint.process.n_neighbors
+    solved = find_laplace(
+        locations, responses, where.likelihood, where.found, where.scale, model.map, m, close=CLOSE
+    )
+    found = replace(where.found, noise=1 / where.scale, log_evidence=solved.log_evidence)
     spread = np.array([float(np.var(solved.latent))])
     own = LocalSolution(solved.joint, np.zeros(1), found, spread)
     return FromLocalLikelihood(
-        replace(linear, part=own), best.likelihood, solved.log_evidence, solved.n_steps
+        replace(model, part=own), where.likelihood, solved.log_evidence, solved.n_steps
     )
