@@ -497,7 +497,7 @@ class KernelGLM(RegressorMixin, ModelLearner):
         return where.sums(block)
 
     def _refit(self, block: Block, start: Start) -> Self:
-        """Refit with everything that was found but the coefficients, or the rows of a local part."""
+        """Refit with all that was found, but the coefficients or the rows of a local part."""
         known = self._solution_
         block = self._checked(block, first=False)
         observed, offset = unpacked(block.y)
