@@ -69,8 +69,8 @@ from .learners import (
     KernelRidgeClassifier,
     NeighborKriging,
 )
-from .learners.checkpoint import Checkpoint
 from .persistence import load, save
+from .persistence.checkpoint import Checkpoint
 from .tables import stream
 
 __all__ = [

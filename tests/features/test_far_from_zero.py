@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import zonal
 from zonal._validation import norms_agree, row_norms, spans_sphere, spread_of
-from zonal.selection.structure import prepare
+from zonal.features.columns.structure import prepare
 
 ORIGINS = {"Julian days": (2459000.5, 1.0), "Unix seconds": (1.7e9, 86400.0)}
 

@@ -7,8 +7,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sklearn_kernels
 
 import zonal
+from zonal.kernels.compiled import of_kernel
 from zonal.kriging import weights
-from zonal.kriging.correlation import of_kernel
 from zonal.kriging.evidence import evaluate, gradient, maximize
 from zonal.kriging.locations import locate
 from zonal.kriging.marginal import _inverse_root

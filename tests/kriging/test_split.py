@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.special import eval_legendre
 
 import zonal
-from zonal.kriging.correlation import of_kernel
+from zonal.kernels.compiled import of_kernel
 from zonal.kriging.covariance import Covariance, covariance_of
 from zonal.kriging.evidence import evaluate, gradient
 from zonal.kriging.joint import fit_joint

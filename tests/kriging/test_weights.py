@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 import zonal
-from zonal.kriging.correlation import correlate, exp_minus, of_kernel, scaled, slopes
+from zonal.engines.correlation import correlate, exp_minus, scaled, slopes
+from zonal.kernels.compiled import of_kernel
 from zonal.kriging.covariance import Covariance
 from zonal.kriging.neighbors import Nearest
 from zonal.kriging.reference import reference_weights

@@ -10,8 +10,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.learners import exact_checkpoint
 from zonal.moments.folds import hashed_folds
+from zonal.solvers import checkpoint as exact_checkpoint
 
 RNG = np.random.default_rng(0)
 N = 2100  # more than are solved in double precision throughout

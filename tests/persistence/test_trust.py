@@ -113,7 +113,7 @@ def test_what_could_not_be_loaded_is_not_saved(path):
     assert not path.exists()
 
 
-@pytest.mark.parametrize("name", ["zonal.learners.checkpoint.Checkpoint", "zonal.load"])
+@pytest.mark.parametrize("name", ["zonal.persistence.checkpoint.Checkpoint", "zonal.load"])
 def test_what_no_model_holds_is_refused_even_if_it_is_of_zonal(name, path):
     """Imported or not: the list is closed."""
     module, _, kind = name.rpartition(".")

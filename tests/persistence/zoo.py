@@ -27,9 +27,9 @@ from zonal.features.columns.stretcher import Stretcher
 from zonal.features.space import FeatureSpace
 from zonal.grid.plane import PlaneDecoder
 from zonal.grid.sphere import on_sphere
-from zonal.learners import exact_checkpoint
 from zonal.persistence import save
 from zonal.rows import stream as source
+from zonal.solvers import checkpoint as exact_checkpoint
 
 RNG = np.random.default_rng(0)
 N = 90

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import zonal
-from zonal.features.space import Scratch
+from zonal.rows.buffers import Scratch
 from zonal.solvers import products
 from zonal.solvers.products import KernelProduct
 from zonal.solvers.tiles import KernelTiles

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array
-from .quantiles import ScoreQuantiles
+from .quantiles import MeanQuantiles, ScoreQuantiles
 from .scores import crps
 from .variance import OutOfFold
 
@@ -20,7 +20,7 @@ class Calibration:
 
     Attributes
     ----------
-    quantiles : ScoreQuantiles
+    quantiles : ScoreQuantiles or MeanQuantiles
         Of errors over standard deviations, those of noise that varies.
     variance : LocalVariance, RidgeVariance or None
         The log variance over the model's own; None where a constant is as good.
@@ -29,7 +29,7 @@ class Calibration:
         deviations.
     """
 
-    quantiles: ScoreQuantiles
+    quantiles: ScoreQuantiles | MeanQuantiles
     variance: Any
     crps: Array
     crps_before: Array

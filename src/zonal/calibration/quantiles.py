@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from .._typing import FloatArray
 
-__all__ = ["ScoreQuantiles", "check_levels"]
+__all__ = ["MeanQuantiles", "ScoreQuantiles", "check_levels"]
 
 # Rounding of (n + 1) p, which must not change the rank.
 ROUNDING = 1e-9
@@ -62,6 +62,14 @@ class ScoreQuantiles:
         shares = np.diff(self.totals, axis=0, prepend=0.0)
         return np.asarray(np.sqrt(np.average(self.scores**2, axis=0, weights=shares)))
 
+    def size(self) -> FloatArray:
+        """Return the width of the interval that holds nine of ten scores, over that of a normal.
+
+        Unlike the root mean square, a few large scores do not change it.
+        """
+        lower, upper = self.at([0.05, 0.95])
+        return np.asarray((upper - lower) / (2 * ndtri(0.95)))
+
     def _at(self, level: float) -> FloatArray:
         if level == 0.5:
             return (self._upper(level) + self._lower(level)) / 2
@@ -85,6 +93,36 @@ class ScoreQuantiles:
         total = self.totals[-1]
         known = ndtri(np.maximum(total / (total + 1), 0.6))
         return np.maximum(outermost, outermost * ndtri(level) / known)
+
+
+@dataclass(frozen=True)
+class MeanQuantiles:
+    """The weighted mean of the quantiles of several models, whose scores are made of unit size.
+
+    Attributes
+    ----------
+    parts : tuple of ScoreQuantiles
+    weights : tuple of float
+        Of sum one.
+    """
+
+    parts: tuple[ScoreQuantiles, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def scores(self) -> FloatArray:
+        """The scores of the first model."""
+        return self.parts[0].scores
+
+    def at(self, levels: npt.ArrayLike) -> FloatArray:
+        """Return the quantiles at levels: [n_levels, n_targets]."""
+        unit = [part.at(levels) / part.size() for part in self.parts]
+        return np.tensordot(self.weights, unit, 1)
+
+    def spread(self) -> FloatArray:
+        """Return the mean of the root mean squares of such scores."""
+        unit = [part.spread() / part.size() for part in self.parts]
+        return np.tensordot(self.weights, unit, 1)
 
 
 def check_levels(levels: npt.ArrayLike) -> FloatArray:

@@ -4,20 +4,20 @@ from .base import KernelFeatures
 from .baselines import (
     AdaptiveSketchFeatures,
     FastFoodFeatures,
-    FourierFeatures,
     HashingFeatures,
     MaclaurinFeatures,
     ModifiedFourierFeatures,
     NTKFeatures,
-    NystroemFeatures,
     PolySketchFeatures,
     ReLUFeatures,
     SphericalFeatures,
     TensorSketchFeatures,
 )
 from .columns import LearnedMetric, SphereEncoder, Standardizer, TableEncoder
+from .fourier import FourierFeatures
 from .gegenbauer import GegenbauerFeatures
 from .harmonic import HarmonicFeatures
+from .nystroem import NystroemFeatures
 from .product import ProductFeatures
 from .sum import SumFeatures
 

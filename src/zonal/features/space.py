@@ -14,11 +14,12 @@ from sklearn.utils.validation import _num_samples
 from .._typing import Array, FloatArray
 from ..rows import sample_rows
 from ..rows.block import take
+from ..rows.buffers import Scratch
 from ..rows.progress import progress
 from ..rows.threads import block_slices, ordered_map
 from .chain_rule import features_gradient
 
-__all__ = ["FeatureSpace", "Scratch"]
+__all__ = ["FeatureSpace"]
 
 # Features held at a time, in bytes, by each thread.
 BLOCK_BYTES = 1 << 24
@@ -28,20 +29,6 @@ ROWS_A_COLUMN = 16
 STEPS = 8
 # Rows whose mean features are the shift of moments.
 SHIFT_ROWS = 1024
-
-
-class Scratch(threading.local):
-    """A thread's memory for one array, used again for the next: fresh pages cost much."""
-
-    def __init__(self) -> None:
-        self._memory: Array = np.empty(0)
-
-    def array(self, shape: tuple[int, int], dtype: Any) -> Array:
-        """Return an array of that shape, with whatever is in it."""
-        size = shape[0] * shape[1]
-        if self._memory.dtype != dtype or self._memory.size < size:
-            self._memory = np.empty(size, dtype)
-        return self._memory[:size].reshape(shape)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from .._typing import Array, FloatArray
 from ..moments import Moments
 from ..rows import Block, sample_rows
 from ..rows.block import take
+from ..rows.buffers import Scratch
 from ..rows.progress import progress
 from ..rows.threads import ordered_map
-from .space import SHIFT_ROWS, FeatureSpace, Scratch
+from .space import SHIFT_ROWS, FeatureSpace
 
 __all__ = ["moments_of_rows", "start_of_moments"]
 

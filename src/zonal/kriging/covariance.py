@@ -17,9 +17,10 @@ import numpy as np
 from numba import njit
 
 from .._typing import FloatArray
+from ..engines.correlation import Correlation, correlate, slopes
 from ..kernels import Kernel
 from ..kernels.base import Scaled, Sum
-from .correlation import Correlation, correlate, of_kernel, slopes
+from ..kernels.compiled import of_kernel
 
 __all__ = [
     "Covariance",

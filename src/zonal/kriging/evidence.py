@@ -11,8 +11,8 @@ from numba import njit
 from scipy.optimize import minimize
 
 from .._typing import FloatArray
+from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
-from .correlation import Correlation
 from .covariance import Covariance
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
-from .correlation import Correlation, of_kernel, scaled
+from ..engines.correlation import Correlation, scaled
+from ..kernels.compiled import of_kernel
 from .evidence import evaluate, maximize
 from .joint import Features, whitened_gram
 from .locations import Locations

@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
+from ..engines.correlation import Correlation, scaled
 from ..kernels import Kernel, Matern
-from .correlation import Correlation, of_kernel, scaled
+from ..kernels.compiled import of_kernel
 from .covariance import Covariance
 from .evidence import climb, evaluate
 from .locations import Locations

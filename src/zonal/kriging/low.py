@@ -27,12 +27,12 @@ from numpy.polynomial.chebyshev import chebfit, chebpts1
 from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from .._validation import norms_agree, row_norms
+from ..engines.correlation import scaled
 from ..engines.harmonic_engine import HarmonicEngine
 from ..kernels import Kernel
 from ..kernels.shift_invariant import ShiftInvariantKernel
 from ..polynomials import gegenbauer_series, gegenbauer_table, harmonic_dimension, n_harmonics
 from ..polynomials.harmonics import full_program, solid_harmonics_gradient
-from .correlation import scaled
 from .covariance import Covariance
 
 __all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "less", "low_degrees"]

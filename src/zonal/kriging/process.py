@@ -8,8 +8,8 @@ import numpy as np
 
 from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
+from ..engines.correlation import scaled
 from ..kernels import Kernel
-from .correlation import scaled
 from .covariance import covariance_of
 from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far

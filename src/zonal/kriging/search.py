@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
+from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
+from ..kernels.compiled import of_kernel
 from ..rows.threads import ordered_map
-from .correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation, of_kernel
 from .evidence import maximize
 from .locations import Locations
 from .low import Low

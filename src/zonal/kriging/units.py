@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from .correlation import Correlation
+from ..engines.correlation import Correlation
 from .sample import Parameters
 
 __all__ = ["STARTS", "Units", "column_groups", "log_noise", "share_of"]

@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 
 from .._typing import Array, FloatArray
+from ..engines.correlation import Correlation, correlate, slopes
 from ..rows.threads import ordered_map
-from .correlation import Correlation, correlate, slopes
 from .covariance import Covariance, covariances, difference_slopes
 from .neighbors import Indices
 

@@ -1,16 +1,18 @@
 """The one way to fit: survey the rows, learn from a sample, sum over all of them, solve.
 
-A learner states three things and gets arrays, frames, streams, Dask, checkpoints and `partial_fit`
-for them:
+A learner defines three methods and gets arrays, frames, streams, Dask, checkpoints and
+`partial_fit` in return:
 
-- ``_learn(survey)``: learn from the sample whatever is frozen before sums are taken;
-- ``_sums(block)``: sums over the rows of a block, which ``_merge(left, right)`` adds up;
-- ``_solve(sums)``: what follows from the sums; it is found when ``_solution`` is first asked for.
+- ``_learn(survey)`` learns from the sample everything that must be fixed before rows are summed;
+- ``_sums(block)`` returns sums over the rows of a block, which ``_merge(left, right)`` adds up;
+- ``_solve(sums)`` returns the solution. `fit` calls it at its end; after `partial_fit`, the first
+  use of ``_solution`` does.
 
-Rows are checked first. A learner whose rows must then become others states ``_read(block)``, which
-learns how, and ``_prepared(block)``, which does it.
+Rows are checked first. A learner that sums other rows than those it is given (encoded ones, for
+example) also defines ``_read(block)``, which learns the change, and ``_prepared(block)``, which
+applies it.
 
-Whatever is learnt has a name that ends in an underscore.
+The name of every learnt attribute ends in an underscore.
 """
 
 import copy
@@ -33,15 +35,14 @@ from sklearn.utils.validation import (
 from .._suggestions import check_keywords
 from .._typing import FloatArray
 from .._validation import as_frame, check_values, valid_rows
-from ..features.columns.table.cells import is_frame
+from ..persistence.checkpoint import Run
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
 from ..rows.copies import merge_copies
-from ..rows.kinds import is_dask, is_many
+from ..rows.kinds import is_dask, is_frame, is_many
 from ..rows.progress import phase
 from ..rows.survey import Sample, Survey
 from ..rows.threads import single_threaded_blas
-from .checkpoint import Run
 
 __all__ = ["Learner"]
 
@@ -56,25 +57,27 @@ class Learner(BaseEstimator):
 
     #: Whether progress bars are shown; a parameter of most learners.
     verbose = False
-    #: Rows of a block, where blocks can be cut at will.
+    #: Rows of a block, where a source lets us cut blocks of any size.
     _block_rows: Any = 1 << 16
+    # The result of `_solve`; None until it is needed, and again after more rows were added.
+    _solution_: Any = None
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
-        """Learn how checked rows become those that are summed, from a sample of a source.
+        """Learn from a sample how checked rows become those that are summed.
 
         Returns
         -------
         dict
-            What `_learn` wants to know of the rows as they were.
+            Further arguments of `_learn`: what it needs to know of the rows before they change.
         """
         return {}
 
     def _prepared(self, block: Block, numbers: Any = None) -> Block:
-        """Return checked rows as they are summed; rows of a sample have numbers."""
+        """Return checked rows as they are summed. Rows of a sample come with their numbers."""
         return block
 
     def _learn(self, survey: Survey, **options: Any) -> Any:
-        """Learn what is frozen before sums are taken, from ``survey.sample``."""
+        """Learn from ``survey.sample`` what must be fixed before rows are summed."""
 
     def _sums(self, block: Block) -> Any:
         """Return sums over the checked rows of a block."""
@@ -109,7 +112,7 @@ class Learner(BaseEstimator):
     ) -> Self:
         """Fit to rows of any kind; a fit that fails leaves nothing behind.
 
-        Options of a fit go to `_open` and to `_learn`.
+        `_open` and `_learn` receive the options.
         """
         if checkpoint is not None and is_dask(X):
             raise ValueError(
@@ -134,7 +137,7 @@ class Learner(BaseEstimator):
         return self
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
-        """Return the source of the rows; blocks can be resumed, an array cannot."""
+        """Return the source of the rows; a resumable one walks over blocks, not over an array."""
         if not resumable and not is_many(X):
             return self._held(Block(X, y, weight), **options)
         return source_of(X, y, weight)
@@ -147,7 +150,7 @@ class Learner(BaseEstimator):
         return ArraySource(checked)
 
     def _begin(self, source: Source, **options: Any) -> tuple[Source, Any]:
-        """Survey the rows and learn from the sample; return the rows to sum, and what is learnt."""
+        """Survey the rows and learn from the sample; return the rows to sum and what is learnt."""
         survey = source.survey(labels=is_classifier(self))
         sample = survey.sample
         block = Block(*sample[1:])
@@ -163,9 +166,11 @@ class Learner(BaseEstimator):
         return ArraySource(prepared) if survey.whole else source, learnt
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
-        """Sum over all rows, and solve; `learnt` is what `_learn` has returned."""
+        """Sum over all rows and solve; `learnt` is what `_learn` returned."""
         phase("summing over the rows", self.verbose)
-        sums = self._walk(source, "_sums", self._snapshot()._merge, resume=resume)
+        light = self._snapshot()
+        light.verbose = bool(self.verbose) and isinstance(source, ArraySource)
+        sums = self._walk(source, light._sums, light._merge, light, resume)
         self._sums_ = sums
         self.n_rows_ = self._n_summed(sums)
         phase("solving", self.verbose)
@@ -174,25 +179,23 @@ class Learner(BaseEstimator):
     def _walk(
         self,
         source: Source,
-        method: str,
+        function: Callable[[Block], Any],
         merge: Callable[[Any, Any], Any],
-        *args: Any,
+        light: "Learner | None" = None,
         resume: Run | None = None,
     ) -> Any:
-        """Merge what ``method(block, *args)`` of this learner makes of the blocks of rows.
+        """Merge what a function makes of the blocks of rows.
 
-        Rows of an array are checked and prepared already; others are where they are walked over.
+        Rows of an array are checked and prepared already. Other rows are checked where they are,
+        by `light`, a copy of this learner without sums.
         """
-        light = self._snapshot()
-        function = partial(_call, light, method, args)
         if not isinstance(source, ArraySource):
-            light.verbose = False  # the bar is over the blocks
-            function = partial(_checked_call, light, method, args)
+            function = partial(_on_checked, light or self._snapshot(), function)
         merge_some, title = partial(_merged, merge), self._title("blocks of rows")
         return source.reduce(function, merge_some, self._block_rows, resume, title)
 
     def _n_summed(self, sums: Any) -> int:
-        """Return the number of rows in the sums; of an iterator only they know."""
+        """Return the number of rows in the sums, the only place that knows it of an iterator."""
         return self.n_rows_
 
     def _partial_fit(self, X: Any, y: Any = None, weight: Any = None, classes: Any = None) -> Self:
@@ -220,7 +223,7 @@ class Learner(BaseEstimator):
 
     @property
     def _solution(self) -> Any:
-        """What `_solve` found, or finds now if chunks were added since."""
+        """The solution: a slot that is filled here if rows were added since the last one."""
         check_is_fitted(self)
         if self._solution_ is None:
             self._solution_ = self._solve(self._sums_)
@@ -236,7 +239,7 @@ class Learner(BaseEstimator):
         return Block(X, y, weight, block.start)
 
     def _merges_copies(self, **options: Any) -> bool:
-        """Tell whether a row that is given twice is one row of twice the weight."""
+        """Tell whether two equal rows count as one row of twice the weight."""
         return False
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
@@ -254,7 +257,7 @@ class Learner(BaseEstimator):
         return valid_rows(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
 
     def _check_weight(self, X: Any, sample_weight: Any, *, allow_zero: bool) -> FloatArray | None:
-        """Validate weights. A later chunk may weigh nothing; the first rows may not."""
+        """Validate weights. Those of a later chunk may all be zero, those of the first not."""
         if sample_weight is None:
             return None
         if not has_fit_parameter(self, "sample_weight"):
@@ -271,12 +274,12 @@ class Learner(BaseEstimator):
         )
 
     def _reset(self) -> None:
-        """Forget whatever was learnt."""
+        """Forget everything that was learnt."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
     def _snapshot(self) -> Self:
-        """Return a copy without sums, to be sent to whoever holds the rows."""
+        """Return a copy without sums, small enough to be sent to the workers that hold the rows."""
         light = copy.copy(self)
         light._sums_ = None
         return light
@@ -300,21 +303,15 @@ class Learner(BaseEstimator):
         return hasattr(self, "_sums_")
 
 
-def _call(learner: Learner, method: str, args: tuple[Any, ...], block: Block) -> Any:
-    """Call a method of a learner on checked rows."""
-    return getattr(learner, method)(block, *args)
-
-
-def _checked_call(learner: Learner, method: str, args: tuple[Any, ...], block: Block) -> Any:
-    """Check rows and call a method of a learner on them; None for no rows."""
+def _on_checked(learner: Learner, function: Callable[[Block], Any], block: Block) -> Any:
+    """Check rows as a learner does and call a function on them; None for no rows."""
     if not len(block):
         return None
-    rows = learner._prepared(learner._checked(block, first=False))
-    return getattr(learner, method)(rows, *args)
+    return function(learner._prepared(learner._checked(block, first=False)))
 
 
 def _merged(merge: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    """Merge two results, either of which may be of no rows."""
+    """Merge two results; None is that of no rows."""
     if left is None or right is None:
         return right if left is None else left
     return merge(left, right)

@@ -1,34 +1,25 @@
 """Kernel canonical correlation analysis from joint moments of two views."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, check_positive
 from ..features.space import FeatureSpace
+from ..model.features import fit_features, take_sparse
 from ..moments import Moments
+from ..moments.components import CanonicalPairs, canonical_pairs
 from ..rows import Block, blockwise
 from ..rows.block import take
 from ..rows.progress import progress
 from ..rows.survey import Survey
 from .base import Learner
-from .features import fit_features, take_sparse
 from .targets import require
 
 __all__ = ["KernelCCA"]
-
-
-class _Directions(NamedTuple):
-    """Canonical correlations, the directions of both views, and the mean features."""
-
-    correlations: FloatArray
-    first: FloatArray
-    second: FloatArray
-    mean: FloatArray
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
@@ -153,7 +144,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
                 "view."
             )
 
-    def _sums(self, block: Block) -> list[Moments]:
+    def _sums(self, block: Block) -> Moments:
         if block.y.shape[1] != self._y_columns_:
             raise ValueError(
                 f"This chunk of Y has {block.y.shape[1]} columns, but the first had "
@@ -164,19 +155,16 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
         title = self._title("rows")
         for rows in progress(slices, bool(title), title):
             sums.update(self._joined(take(block.X, rows), take(block.y, rows)))
-        return [sums]
+        return sums
 
-    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
-        return [a + b for a, b in zip(left, right, strict=True)]
-
-    def _n_summed(self, sums: list[Moments]) -> int:
-        return sum(moments.n_rows for moments in sums)
+    def _n_summed(self, sums: Moments) -> int:
+        return sums.n_rows
 
     @property
     def moments_(self) -> list[Moments]:
         """The sums over the rows seen; none in a copy `without_sums`."""
         check_is_fitted(self)
-        return self._sums_ or []
+        return [] if self._sums_ is None else [self._sums_]
 
     @property
     def _block_rows(self) -> int:
@@ -245,26 +233,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             return self.features[0], self.features[1]
         return self.features, self.features
 
-    def _solve(self, sums: list[Moments]) -> _Directions:
-        width, moments = self._widths_[0], sums[0]
-        C = moments.products() / moments.weight
-        raw = np.diag(moments.products(np.zeros_like(moments.shift))) / moments.weight
-        factors = []
-        for view in (slice(0, width), slice(width, None)):
-            block = C[view, view]
-            # At least the rounding of the sums, or a constant view would correlate by noise.
-            rounding = len(block) * moments.precision * raw[view].sum()
-            ridge = max(self.alpha * np.trace(block) / len(block), rounding) or 1.0
-            factors.append(cholesky(block + ridge * np.eye(len(block)), lower=True))
-        middle = solve_triangular(factors[0], C[:width, width:], lower=True)
-        middle = solve_triangular(factors[1], middle.T, lower=True).T
-        left, correlations, right = svd(middle, full_matrices=False)
-        k = self.n_components
-        a = solve_triangular(factors[0].T, left[:, :k])
-        b = solve_triangular(factors[1].T, right[:k].T)
-        largest = np.take_along_axis(a, np.abs(a).argmax(axis=0)[None], axis=0)
-        signs = np.where(largest < 0, -1, 1)
-        return _Directions(np.minimum(correlations[:k], 1.0), a * signs, b * signs, moments.mean())
+    def _solve(self, sums: Moments) -> CanonicalPairs:
+        return canonical_pairs(sums, self._widths_[0], self.alpha, self.n_components)
 
     @property
     def correlations_(self) -> FloatArray:

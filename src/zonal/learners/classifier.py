@@ -1,38 +1,33 @@
 """Classification by ridge regression on the indicators of the classes."""
 
-from collections.abc import Callable
 from operator import add
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.base import ClassifierMixin
 
 from .._typing import Array
 from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
-from ..features.columns.table.encoding import SplitTable
+from ..model.blend import BlendStart
 from ..model.class_sums import ClassExpansion, ClassSums
+from ..model.features import is_automatic
+from ..model.folds import check_alpha
 from ..model.from_classes import FromClasses
 from ..model.log_loss import LogLoss, held_out_loss
-from ..model.recipe import Recipe
-from ..model.ridge_path import check_alphas
 from ..model.start import Start
-from ..moments.folds import Splits
+from ..persistence.checkpoint import Run
 from ..rows import Block, Source, blockwise
 from ..rows.array import ArraySource
 from ..rows.progress import phase
 from ..rows.survey import Survey
-from .checkpoint import Run
-from .features import is_automatic
-from .folds import check_alpha, count_folds, path_cost, plan_folds, splits_rows
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
-from .targets import check_labels
 
 __all__ = ["KernelRidgeClassifier"]
 
-# With more classes calibration takes memory, and waits until probabilities are asked for.
+# With more classes a calibration takes much memory, and waits for the first probabilities.
 FEW_CLASSES = 50
 
 
@@ -59,14 +54,17 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         some twenty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
-        of n rows, as scikit-learn has it; of a stream, by its sample.
+        of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     calibration_ : ClassCalibration or SoftmaxCalibration
-        What makes probabilities and sets hold; found when first asked for.
+        What makes probabilities and sets hold. `fit` finds it for up to 50 classes, else the first
+        use does.
+    coef_, intercept_ : ndarrays of shape (n_classes, D) and (n_classes,)
+        β and β₀ of the indicator of each class, or of its logit (of two, the first has zeros).
     loss_ : {"log", "squared"}
         The loss that coefficients minimise.
     features_, local_, alpha_, cv_results_, moments_
@@ -158,7 +156,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         groups = None if groups is None else np.asarray(groups)
         self._fit(X, y, sample_weight, checkpoint, groups=groups)
         if len(self.classes_) <= FEW_CLASSES:
-            self._solution.classes  # noqa: B018  # now, so that predictions leave the model as it is
+            self._solution.class_calibration()  # now, so that predictions leave the model as it is
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -268,12 +266,16 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     @property
     def classes_(self) -> Array:
         """The labels, sorted."""
-        return np.asarray(self._learnt_cells.classes)
+        return np.asarray(self._known(self._cells_).classes)
 
     @property
-    def calibration_(self) -> ClassCalibration | SoftmaxCalibration:
-        """What makes values of classes probabilities, from rows that are left out of the fit."""
-        calibration: ClassCalibration | SoftmaxCalibration = self._solution.classes
+    def calibration_(self) -> ClassCalibration | SoftmaxCalibration:  # type: ignore[override]
+        """What makes values of classes probabilities, from rows that are left out of the fit.
+
+        `fit` finds it for up to 50 classes; else this is a slot that is filled when first asked
+        for.
+        """
+        calibration: ClassCalibration | SoftmaxCalibration = self._solution.class_calibration()
         return calibration
 
     @property
@@ -284,7 +286,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     @property
     def features_(self) -> Any:
         """The fitted features, or None."""
-        found = vars(self).get("_solution_")
+        found = self._solution_
         return found.space.features if isinstance(found, FromClasses) else super().features_
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
@@ -299,27 +301,20 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         how = LogLoss(self.classes_, alpha, self.fit_intercept)
         if start.summation is not None:
-            return how.fitted(start.summation, self._sums_.rows, source, self._passes(source))
+
+            def walk(where: ClassExpansion) -> ClassSums:
+                found: ClassSums = self._walk(source, where.sums, add)
+                return found
+
+            return how.fitted(start.summation, self._sums_.rows, source, walk)
         kernel = squared.part.found.kernel
         chosen = is_automatic(self.features) and isinstance(self.local, str)
         if not (chosen and hasattr(kernel, "length_scale") and isinstance(source, ArraySource)):
             return squared
         found = how.beside(squared, source.block, self.budget)
-        return found if found.classes.loss < held_out_loss(squared) else squared
+        return found if found.calibrated.loss < held_out_loss(squared) else squared
 
-    def _passes(self, source: Source) -> Callable[[ClassExpansion], ClassSums]:
-        """Return what sums over all rows, wherever they are."""
-
-        def walk(where: ClassExpansion) -> ClassSums:
-            found: ClassSums = self._walk(source, "_class_sums", add, where)
-            return found
-
-        return walk
-
-    def _class_sums(self, block: Block, where: ClassExpansion) -> ClassSums:
-        return where.sums(block)
-
-    def _refit(self, block: Block, start: Start) -> Self:
+    def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Refit by the loss that was chosen, with its features and its alpha."""
         found = self._solution_
         if not isinstance(found, FromClasses):
@@ -333,21 +328,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         self._sums_, self.n_rows_ = None, len(block)
         return self
 
-    @property
-    def alpha_(self) -> float:
-        """The regularisation used."""
-        return float(self._solution.alpha)
-
-    @property
-    def cv_results_(self) -> dict[str, Array]:
-        """Alphas with their cross-validated errors (empty for a given alpha)."""
-        results: dict[str, Array] = self._solution.cv_results
-        return results
-
     def without_sums(self) -> Self:
         """Return a copy that predicts the same, but cannot be continued by `partial_fit`."""
         if self._sums_ is not None:
-            self._solution.classes  # noqa: B018  # found now, for it needs rows
+            self._solution.class_calibration()  # which needs the sums
         return super().without_sums()
 
     def _check_parameters(self) -> None:
@@ -355,30 +339,6 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         if self.loss not in ("log", "squared"):
             raise ValueError(f"loss={self.loss!r} must be 'log' or 'squared'.")
         super()._check_parameters()
-
-    def _shrinkage(self) -> Recipe:
-        alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
-        return Recipe(
-            alpha=alpha, alphas=check_alphas(self.alphas), fit_intercept=self.fit_intercept
-        )
-
-    def _splits_rows(self, groups: Any) -> bool:
-        return splits_rows(self.alpha, self.cv, groups)
-
-    def _n_folds(self) -> int:
-        return count_folds(self.alpha, self.cv, None)
-
-    def _folds(
-        self, survey: Survey, raw: Block | None, groups: Any
-    ) -> tuple[int, Splits | None, SplitTable | None]:
-        encoder = self._cells_.encoder
-        return plan_folds(self.alpha, self.cv, groups, survey, raw, encoder, is_classifier(self))
-
-    def _solve_cost(self, n_sums: int) -> float:
-        return path_cost(self.alpha, n_sums)
-
-    def _check_y(self, y: Any) -> Array:
-        return check_labels(y, type(self).__name__)
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         if len(survey.classes) < 2:
@@ -400,5 +360,4 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             )
         return super()._sums(block)
 
-    def _local_view(self, part: Any) -> NeighborKriging:
-        return NeighborKriging.of(part, single=False)
+    _local_class = NeighborKriging

@@ -1,28 +1,48 @@
 """Kernel ridge regression with the kernel itself, on all rows: no features, no n × n matrix."""
 
 import warnings
+from dataclasses import replace
+from functools import partial
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
-from .._validation import canonical, check_count, check_positive, prediction_dtype, valid_rows
-from ..rows import blockwise
+from .._typing import Array, FloatArray
+from .._validation import (
+    canonical,
+    check_count,
+    check_positive,
+    is_sparse,
+    prediction_dtype,
+    valid_rows,
+)
+from ..kernels import Kernel, as_kernel
+from ..moments.folds import make_splits
+from ..moments.held_out import best_alpha
+from ..persistence.checkpoint import Run
+from ..rows import Block, Source, blockwise, sample_rows
+from ..rows.array import ArraySource
+from ..rows.dask import DaskSource
+from ..rows.survey import Survey
+from ..solvers.alphas import given_alphas, grid_of_alphas, is_word
+from ..solvers.checkpoint import ExactRun
+from ..solvers.conjugate_gradients import State
+from ..solvers.exact import ExactProblem, draw_centers
 from ..solvers.products import KernelProduct
-from ..solvers.ridge import Found
-from .exact_alphas import is_word
-from .exact_checkpoint import ExactRun
-from .exact_learner import ExactLearner
+from ..solvers.ridge import Found, Settings
+from .base import Learner
 from .targets import check_numbers
 
 __all__ = ["ExactKernelRidge"]
 
 
-class ExactKernelRidge(RegressorMixin, ExactLearner):
+class ExactKernelRidge(RegressorMixin, Learner):
     r"""Kernel ridge regression on *all* rows, by preconditioned conjugate gradients.
 
     .. math::
@@ -119,6 +139,9 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
     True
     """
 
+    # Where the last fit ended, for warm starts.
+    _state_: State | None = None
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -172,13 +195,8 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
         -------
         self
         """
-        self._run = ExactRun(checkpoint, self)
-        self._before = getattr(self, "_state_", None) if self.warm_start else None
-        try:
-            self._fit(X, y, sample_weight)
-        finally:
-            del self._before, self._run
-        return self
+        before = self._state_ if self.warm_start else None
+        return self._fit(X, y, sample_weight, run=ExactRun(checkpoint, self), before=before)
 
     @blockwise
     def predict(self, X: Any) -> Array:
@@ -197,7 +215,7 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
         X = self._check_rows(X, reset=False)
         coef = self.dual_coef_.reshape(len(self.dual_coef_), -1)
         product = KernelProduct(self.kernel_, X, self.X_fit_, np.float64)
-        dtype = prediction_dtype(X, getattr(self, "_y_dtype_", "float64"))
+        dtype = prediction_dtype(X, self._y_dtype_)
         values = (product @ coef + self.intercept_).astype(dtype)
         return values[:, 0] if self._single_ else values
 
@@ -225,7 +243,90 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
             valid_rows(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32])
         )
 
-    def _take(self, found: Found) -> None:
+    def _learn(self, survey: Survey, **options: Any) -> tuple[ExactProblem, ExactRun, Any]:
+        sample = survey.sample
+        self._single_ = sample.y.ndim == 1
+        self._y_dtype_ = sample.y.dtype.name
+        seed = int(check_random_state(self.random_state).randint(1 << 31))
+        rows = sample_rows(sample.X.shape[0])
+        weight = None if sample.weight is None else sample.weight[rows]
+        self.kernel_: Kernel = as_kernel(self.kernel).resolve(sample.X[rows], weight)
+        self.kernel_.check()
+        self.cv_results_: dict[str, Array] = {}
+        settings = Settings(self.tol, self.max_iter, self.fit_intercept, seed)
+        centers = self._find_centers(sample.X, sample.weight, seed)
+        problem = ExactProblem(self.kernel_, centers, self.preconditioner, settings)
+        return problem, options["run"], options["before"]
+
+    def _find_centers(self, X: Any, weight: FloatArray | None, seed: int) -> Any:
+        if self.centers is None:
+            return None
+        if isinstance(self.centers, Integral):
+            return draw_centers(self.centers, X, weight, seed, type(self).__name__)
+        centers = valid_rows(self, self.centers, reset=False, dtype=[np.float64, np.float32])
+        return np.asarray(centers)
+
+    def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        problem, run, before = learnt
+        by_cv, alphas = is_word(self.alpha, "cv"), None
+        if problem.centers is None or by_cv:
+            block = self._all_rows(source)
+            alphas = self._find_alphas(problem, block)
+        if problem.centers is None:
+            problem = replace(problem, settings=run.settings(problem.settings, block, before))
+            found = problem.on_rows(block, alphas, isinstance(source, DaskSource))
+            self.X_fit_ = block.X
+        else:
+            found = self._on_centers(source, problem, alphas, run, before)
+            self.X_fit_ = problem.centers
+        self._keep(found)
+        run.finish()
+
+    def _all_rows(self, source: Source) -> Block:
+        """Return all rows as one block, with targets [n, t]."""
+        held = source.hold(np.iinfo(np.int64).max)
+        if held is None:
+            raise ValueError("X has 0 rows; at least one is needed.")
+        block = held if isinstance(source, ArraySource) else self._checked(held, first=False)
+        Y = np.asarray(block.y, np.float64).reshape(len(block), -1)
+        # In the order of a file, so that a model that was loaded rounds as this one does.
+        X = block.X if is_sparse(block.X) else np.ascontiguousarray(block.X)
+        return Block(X, Y, block.weight)
+
+    def _find_alphas(self, problem: ExactProblem, block: Block) -> FloatArray:
+        """Return the α of every target; by cross-validation if asked for."""
+        n_targets = block.y.shape[1]
+        if not is_word(self.alpha, "cv"):
+            return self._given_alphas(n_targets)
+        alphas = grid_of_alphas(self.alphas, self.kernel_, block.X, block.weight)
+        plan = make_splits(self.cv, block.X, block.y, len(block), False)
+        self.cv_results_ = problem.cross_validated(block, alphas, plan)
+        variance = float(block.y.var(axis=0).mean())
+        self.alpha_: Any = best_alpha(alphas, self.cv_results_["mean_test_mse"], variance)
+        return np.full(n_targets, self.alpha_)
+
+    def _given_alphas(self, n_targets: int) -> FloatArray:
+        found = given_alphas(self.alpha, n_targets, type(self).__name__)
+        self.alpha_ = float(found[0]) if np.ndim(self.alpha) == 0 else found
+        return found
+
+    def _on_centers(
+        self, source: Source, problem: ExactProblem, alphas: Any, run: ExactRun, before: Any
+    ) -> Found:
+        """Solve for the coefficients of the centres, by walks over the rows."""
+        if source.once:
+            raise ValueError(
+                "An iterator can be read only once, but every iteration needs all rows: pass an "
+                "array, zonal.stream(path) or a Dask collection."
+            )
+        walk = partial(self._walk, source)
+        sums = problem.sums(walk)
+        if alphas is None:
+            alphas = self._given_alphas(len(sums.totals) - 1)
+        settings = run.settings(problem.settings, (sums.cross, sums.totals), before)
+        return replace(problem, settings=settings).on_centers(walk, sums, alphas)
+
+    def _keep(self, found: Found) -> None:
         """Keep a solution, and say so if it is none."""
         coef, intercept = found.coef, found.intercept
         self.report_, self.n_iter_ = found.report, found.report.n_iterations
@@ -233,7 +334,7 @@ class ExactKernelRidge(RegressorMixin, ExactLearner):
             self._state_ = found.state
         self.dual_coef_ = coef[:, 0] if self._single_ else coef
         self.intercept_ = float(intercept[0]) if self._single_ else intercept
-        self._sums_ = self._solution_ = None
+        self._sums_ = None
         if not found.report.converged:
             warnings.warn(
                 f"{type(self).__name__} did not converge: after {self.n_iter_} iterations the "

@@ -4,19 +4,16 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from .._typing import Array, FloatArray
-from ..calibration.intervals import Calibration
+from .._typing import Array
 from ..model.recipe import Local, Recipe
 from ..moments.folds import Splits
-from ..rows import blockwise
 from ..rows.survey import Survey
+from . import answers
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
-from .targets import check_numbers
 
 __all__ = ["GaussianProcess"]
 
@@ -41,8 +38,8 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         standardised columns where that pays (`zonal.model.length_scales`).
     noise : float or "evidence", default="evidence"
         ``"evidence"``: as above. A number: the variance σ² of the noise of a row of mean weight;
-        then all of the prior is given, with zero mean and a = 1. Standardise y for it: a warning
-        tells where the model explains less than a constant.
+        then all of the prior is given, with zero mean and a = 1. Standardise y in that case; a
+        warning says so if the model explains less than a constant.
     local : "auto", NeighborKriging or None, default="auto"
         The local part, as in `KernelRidge`. With one, all parameters (the noise included) are
         those of largest evidence. ``"auto"`` is none where `noise` is a number.
@@ -55,6 +52,8 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         σ².
     amplitude_ : float or ndarray of shape (n_targets,)
         a; with a local part, the variance of its process.
+    alpha_ : float
+        σ²/a, the ridge on the coefficients.
     log_evidence_ : float
         log p(y), at the best μ and summed over targets.
     coef_ : ndarray of shape (D,) or (n_targets, D)
@@ -62,7 +61,7 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     intercept_ : float or ndarray of shape (n_targets,)
         The prediction where all features are zero.
     calibration_ : Calibration
-        What intervals are calibrated by; found when first asked for.
+        What intervals are calibrated by. The first use finds it, and the model keeps it.
     features_, moments_, encoder_
         As in `KernelRidge`.
 
@@ -71,10 +70,10 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     The standard deviation is that of the latent function, as in scikit-learn:
     :math:`z^\top \Sigma z + a \max(0, k(x,x) - \|z\|^2)` with Σ the posterior covariance of w, in
     z about the mean of the rows where there is a constant. The second term is the prior variance
-    that the features leave out, so that it grows back to the prior's away from the data. Where the
-    noise is by evidence, it has what is left out at the rows in it, and only what exceeds the most
-    there is added. The term needs features of this library, which know their kernel; with other
-    transformers it is zero.
+    that the features leave out, so that the variance grows back to the prior's away from the data.
+    A noise that is found by evidence already contains what is left out at the rows: only what
+    exceeds the largest value there is added. The term needs features of this library, which know
+    their kernel; with other transformers it is zero.
 
     Examples
     --------
@@ -134,79 +133,11 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         """
         return self._fit(X, y, sample_weight, checkpoint)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add a chunk of rows; the first chunk decides what the features learn from data."""
-        return self._partial_fit(X, y, sample_weight)
-
-    @blockwise
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Posterior mean, and standard deviation of the latent function, of rows.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows.
-        return_std : bool, default=False
-            Whether to return standard deviations too.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        std : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Only if `return_std`.
-        """
-        return self._predicted(X, return_std)
-
-    @blockwise
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Predict intervals that hold new observations with a given probability.
-
-        As `KernelRidge.predict_interval`, calibrated by rows that are left out one by one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, of any kind that `predict` takes.
-        coverage : float, default=0.9
-            The share of observations that the intervals hold.
-
-        Returns
-        -------
-        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
-        """
-        return self._interval(X, coverage)
-
-    @blockwise
-    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
-        """Predict quantiles of new observations, as `KernelRidge.predict_quantiles`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, of any kind that `predict` takes.
-        q : float or array-like of shape (n_quantiles,)
-            Levels between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
-            Without the last axis if `q` is a number.
-        """
-        return self._quantiles(X, q)
-
-    def gradient(self, X: Any) -> Array:
-        """Gradients of the posterior mean, as those of `KernelRidge`.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
-        """
-        return self._each(self._model.gradient(self._check_rows(X, reset=False)))
+    partial_fit = answers.partial_fit
+    predict = answers.predict
+    predict_interval = answers.predict_interval
+    predict_quantiles = answers.predict_quantiles
+    gradient = answers.gradient
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draws of the latent function at rows.
@@ -247,22 +178,6 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         """The log evidence at that noise."""
         return float(self._solution.log_evidence)
 
-    @property
-    def intercept_(self) -> Any:
-        """The prediction where all features are zero."""
-        return self._each(self._solution.intercept)
-
-    @property
-    def coef_(self) -> FloatArray:
-        """The posterior mean of the weights."""
-        return np.asarray(self._each(self._solution.coef.T[None])[0])
-
-    @property
-    def calibration_(self) -> Calibration:
-        """What intervals are calibrated by: scores of rows that are left out of the fit."""
-        calibration: Calibration = self._solution.calibration
-        return calibration
-
     def _check_parameters(self) -> None:
         if isinstance(self.noise, str):
             valid = self.noise == "evidence"
@@ -275,9 +190,6 @@ class GaussianProcess(RegressorMixin, ModelLearner):
                 "the observations' noise."
             )
         super()._check_parameters()
-
-    def _check_y(self, y: Any) -> Array:
-        return check_numbers(y, type(self).__name__)
 
     def _shrinkage(self) -> Recipe:
         noise = None if isinstance(self.noise, str) else float(self.noise)
@@ -292,10 +204,5 @@ class GaussianProcess(RegressorMixin, ModelLearner):
         given = not isinstance(self.noise, str)
         return recipe if given else self._with_length_scales(recipe, survey)
 
-    def _local_view(self, part: Any) -> NeighborKriging:
-        return NeighborKriging.of(part, self._cells_.single)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+    _local_class = NeighborKriging
+    _many_targets = True

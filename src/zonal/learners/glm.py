@@ -1,6 +1,7 @@
 """Generalized linear models on explicit features: counts, amounts, shares, outliers."""
 
 from dataclasses import replace
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -13,15 +14,17 @@ from ..calibration.quantiles import check_levels
 from ..calibration.scores import check_coverage
 from ..features.space import FeatureSpace
 from ..likelihoods import Likelihood, Observed, as_likelihood
+from ..model.blend import BlendStart
+from ..model.folds import check_alpha
 from ..model.from_likelihood import FromLikelihood
 from ..model.from_local_likelihood import refit_local_likelihood, solve_local_likelihood
 from ..model.from_rows import FromRows
 from ..model.newton import find_mode
 from ..model.newton_sums import Expansion, NewtonSums, unpacked
-from ..model.recipe import Recipe
 from ..model.ridge_posterior import left_out
 from ..model.rotation import Rotation
 from ..model.start import Start
+from ..persistence.checkpoint import Run
 from ..rows import Block, Source, blockwise, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
@@ -29,8 +32,6 @@ from ..rows.hashing import LEARN_ROWS
 from ..rows.kept import KEPT_BYTES
 from ..rows.kinds import is_many
 from ..rows.survey import Survey
-from .checkpoint import Run
-from .folds import check_alpha
 from .glm_targets import null_mean, pack, predicted_parts
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
@@ -109,7 +110,7 @@ class KernelGLM(RegressorMixin, ModelLearner):
     True
     """
 
-    _solution: Any
+    _local_class = NeighborKriging
 
     def __init__(
         self,
@@ -331,21 +332,6 @@ class KernelGLM(RegressorMixin, ModelLearner):
         return found
 
     @property
-    def coef_(self) -> FloatArray:
-        """Coefficients β of the features."""
-        return np.asarray(self._solution.coef[:, 0])
-
-    @property
-    def intercept_(self) -> float:
-        """Intercept β₀."""
-        return float(self._solution.intercept[0])
-
-    @property
-    def alpha_(self) -> float:
-        """The regularisation used."""
-        return float(self._solution.alpha)
-
-    @property
     def log_evidence_(self) -> float:
         """Laplace's approximation of the log evidence."""
         return float(self._solution.log_evidence)
@@ -375,10 +361,6 @@ class KernelGLM(RegressorMixin, ModelLearner):
         as_likelihood(self.likelihood)
         check_alpha(self.alpha, "evidence")
         super()._check_parameters()
-
-    def _shrinkage(self) -> Recipe:
-        alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
-        return Recipe(alpha=alpha)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
         return False
@@ -461,7 +443,7 @@ class KernelGLM(RegressorMixin, ModelLearner):
             source, start, rotation = _with_features(source.block, start)
 
         def walk(where: Expansion) -> NewtonSums:
-            found: NewtonSums = self._walk(source, "_newton", _add, where)
+            found: NewtonSums = self._walk(source, where.sums, add)
             return found
 
         mode = find_mode(walk, start, alpha, unknown)
@@ -490,13 +472,7 @@ class KernelGLM(RegressorMixin, ModelLearner):
         )
         self._sums_, self.n_rows_ = None, len(held)
 
-    def _local_view(self, part: Any) -> NeighborKriging:
-        return NeighborKriging.of(part, single=True)
-
-    def _newton(self, block: Block, where: Expansion) -> NewtonSums:
-        return where.sums(block)
-
-    def _refit(self, block: Block, start: Start) -> Self:
+    def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Refit with all that was found, but the coefficients or the rows of a local part."""
         known = self._solution_
         block = self._checked(block, first=False)
@@ -535,7 +511,3 @@ def _with_features(rows: Block, start: Expansion) -> tuple[ArraySource, Expansio
         rotation = Rotation.of(Z)
         Z, start = rotation.apply(Z), replace(start, shift=rotation.apply(start.shift))
     return ArraySource(replace(rows, X=Z)), replace(start, features=None), rotation
-
-
-def _add(left: NewtonSums, right: NewtonSums) -> NewtonSums:
-    return left + right

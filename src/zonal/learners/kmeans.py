@@ -2,10 +2,11 @@
 
 import operator
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
@@ -14,23 +15,23 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
+from ..features.clusters import find_candidates, lloyd_round, nearest, sum_of_squares
 from ..features.space import FeatureSpace
-from ..rows import LEARN_ROWS, Block, Source, blockwise, sample_rows
+from ..model.features import fit_features, take_sparse
+from ..persistence.checkpoint import Run
+from ..rows import LEARN_ROWS, Source, blockwise, sample_rows
 from ..rows.block import take
 from ..rows.kinds import is_dask
 from ..rows.progress import progress
 from ..rows.survey import Survey
 from .base import Learner
-from .checkpoint import Run
-from .features import fit_features, take_sparse
-from .seeding import OVERSAMPLING, ROUNDS, ClusterSums, Drawn, nearest
 
 if TYPE_CHECKING:  # slow to import: it takes half of scikit-learn along
     from sklearn.cluster import KMeans
 
 __all__ = ["KernelKMeans"]
 
-# Features of more than this many bytes are not held at once but computed anew in every round.
+# Features of more than this many bytes are not held at once: every round computes them again.
 HELD_BYTES = 1 << 29
 # Rows of a block: features of these are held at once.
 BLOCK_ROWS = 1 << 14
@@ -90,6 +91,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
 
     _block_rows = BLOCK_ROWS
     cluster_centers_: Array
+    labels_: Any
+    # scikit-learn's MiniBatchKMeans, once chunks were added.
+    _stream_: Any = None
 
     def __init__(
         self,
@@ -115,11 +119,11 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster rows [n_samples, n_features]; y is ignored.
 
-        Of Dask collections and streams of blocks, whose features are never held, the start is
-        k-means||; Lloyd's rounds follow on the cluster or block by block.
+        The features of Dask collections and streams of blocks are never held: k-means|| finds the
+        start, and Lloyd's rounds follow on the cluster or block by block.
         """
         self._fit(X)
-        if not hasattr(self, "labels_"):
+        if self.labels_ is None:
             self.labels_ = self.predict(X)
         return self
 
@@ -135,7 +139,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         rows = self._check_rows(X, reset=first)
         if first:
             self._learn_features(rows)
-        if not hasattr(self, "_stream_"):
+        if self._stream_ is None:
             from sklearn.cluster import MiniBatchKMeans
 
             start = "k-means++" if first else self.cluster_centers_
@@ -189,22 +193,23 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         return FeatureSpace(self.features_, self.n_columns_)
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Survey) -> None:
-        """Find the centres: at once where all features can be held, else round by round."""
+        """Find the centres: at once if all features fit into memory, else round by round."""
         survey = learnt
         rows = survey.sample.X
         if self._can_hold(survey):
             start = self._start(self._space.map(rows, lambda Z: Z, self._title("rows")))
             self.inertia_, self.n_iter_ = float(start.inertia_), start.n_iter_
-            if survey.whole:
-                self.labels_ = start.labels_
+            self.labels_ = start.labels_ if survey.whole else None
         else:
+            self.labels_, walk = None, partial(self._walk, source)
             if survey.whole:
                 chosen = _safe_indexing(rows, sample_rows(survey.n_rows))
                 self._start(self._space.map(chosen, lambda Z: Z, self._title("rows")))
             else:
-                self._start(*self._candidates(source, rows))
-            self._lloyd(source)
-            self.inertia_ = self._walk(source, "_block_inertia", operator.add)
+                self._start(*self._candidates(walk, rows))
+            self._lloyd(walk)
+            squares = partial(sum_of_squares, self._space, self.cluster_centers_)
+            self.inertia_ = walk(squares, operator.add)
         self.objective_ = self.inertia_ / survey.n_rows
 
     def _can_hold(self, survey: Survey) -> bool:
@@ -231,33 +236,18 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _candidates(self, source: Source, rows: Any) -> tuple[Array, FloatArray]:
+    def _candidates(self, walk: Callable[..., Any], rows: Any) -> tuple[Array, FloatArray]:
         """Find candidates for centres, with the numbers of rows nearest to them (k-means||)."""
         rng = check_random_state(self.random_state)
-        first = rng.randint(_num_samples(rows))
-        found = self._space.transform(take(rows, [first]))
-        size = OVERSAMPLING * self.n_clusters
-        for _ in range(ROUNDS):
-            seed = rng.randint(2**31 - 1)
-            drawn = self._walk(source, "_block_drawn", Drawn.plus, found, size, seed)
-            found = np.concatenate([found, drawn.rows])
-        # Rows that are drawn twice, or lie on a candidate, would be empty clusters.
-        found = np.unique(found, axis=0)
-        return found, self._walk(source, "_block_counts", operator.add, found)
+        first = self._space.transform(take(rows, [rng.randint(_num_samples(rows))]))
+        return find_candidates(walk, self._space, first, self.n_clusters, rng)
 
-    def _lloyd(self, source: Source) -> None:
+    def _lloyd(self, walk: Callable[..., Any]) -> None:
         """Run Lloyd's rounds over all rows, from the centres at hand."""
         rounds = list(range(self.max_iter))
         for number in progress(rounds, self.verbose, self._title("rounds")):
-            found: ClusterSums = self._walk(source, "_block_clusters", ClusterSums.plus)
-            sums, counts, squares = found
-            # A cluster that has lost all rows keeps its centre.
-            means = sums / np.maximum(counts, 1)[:, None]
-            centers = np.where(counts[:, None] > 0, means, self.cluster_centers_)
-            moved = float(np.square(centers - self.cluster_centers_).sum())
-            mean = sums.sum(axis=0) / self.n_rows_
-            variance = (squares / self.n_rows_ - mean @ mean) / self.n_columns_
-            self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
+            found = lloyd_round(walk, self._space, self.cluster_centers_)
+            self.cluster_centers_, moved, variance = found
             self.n_iter_ = number + 1
             if moved <= self.tol * variance:
                 return
@@ -267,35 +257,6 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             ConvergenceWarning,
             stacklevel=4,
         )
-
-    def _block_clusters(self, block: Block) -> ClusterSums:
-        """Return what a round needs to know of rows, given the centres."""
-        total = ClusterSums(np.zeros(self.cluster_centers_.shape), np.zeros(self.n_clusters), 0.0)
-        for rows in self._space.slices(block.X):
-            Z = self._space.transform(take(block.X, rows))
-            labels, _ = nearest(Z, self.cluster_centers_)
-            members = csr_array(
-                (np.ones(len(Z), Z.dtype), (labels, np.arange(len(Z)))),
-                shape=(self.n_clusters, len(Z)),
-            )
-            counts = np.bincount(labels, minlength=self.n_clusters).astype(np.float64)
-            squares = float(np.square(Z).sum(dtype=np.float64))
-            total = total.plus(ClusterSums(members @ Z, counts, squares))
-        return total
-
-    def _block_inertia(self, block: Block) -> float:
-        """Return the sum of squared distances from the nearest centres."""
-        distances = self._space.map(block.X, lambda Z: nearest(Z, self.cluster_centers_)[1])
-        return float(distances.sum(dtype=np.float64))
-
-    def _block_drawn(self, block: Block, found: Array, size: int, seed: int) -> Drawn:
-        """Draw rows that are far from the candidates so far."""
-        return Drawn.of(self._space.transform(block.X), block.start, found, size, seed)
-
-    def _block_counts(self, block: Block, found: Array) -> FloatArray:
-        """Count the rows that are nearest to each candidate."""
-        labels = nearest(self._space.transform(block.X), found)[0]
-        return np.bincount(labels, minlength=len(found)).astype(np.float64)
 
     @blockwise
     def predict(self, X: Any) -> Array:
@@ -318,7 +279,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether `fit` or `partial_fit` has come to its end."""
-        return hasattr(self, "objective_")
+        return "objective_" in vars(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but lazy labels, which hold the rows and the model itself."""

@@ -4,56 +4,57 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._deadline import Deadline
-from .._typing import Array
+from .._typing import Array, FloatArray
 from .._validation import check_count, check_time_limit, is_sparse
-from ..calibration.quantiles import check_levels
-from ..calibration.scores import check_coverage
+from ..calibration.intervals import Calibration
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..kernels import as_kernel
-from ..model.cells import Cells, learn_encoder
-from ..model.encoders import sources_of
+from ..model.blend import BlendStart, start_of
+from ..model.cells import learn_encoder
+from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
+from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
 from ..model.from_sums import FromSums
-from ..model.importance import column_shares, permutation_shares
+from ..model.importance import PROBES, importances
 from ..model.length_scales import tune_length_scales
 from ..model.recipe import Local, Recipe
-from ..model.ridge_path import few_groups
+from ..model.ridge_path import check_alphas, few_groups
 from ..model.start import Start
 from ..model.summation import announce_sums
 from ..moments.folds import Splits
+from ..persistence.checkpoint import Run
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
-from ..rows.kept import KEPT_BYTES, KeptRows
+from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
 from .base import Learner
-from .checkpoint import Run
-from .features import asked_width, fit_features, is_automatic, take_sparse
+from .targets import check_labels, check_numbers
 
 __all__ = ["ModelLearner"]
 
 # Multiples of the median distance that are tried as length scales of few rows.
 FACTORS = (1.0, 0.5, 0.25, 0.125)
-# Rows at which the importances of columns are found.
-PROBES = 256
-# Of the places of a local part at most one in so many is left out for them.
-PLACES_A_PROBE = 5
 
 
 class ModelLearner(Learner):
     """Base of `KernelRidge`, `KernelRidgeClassifier`, `GaussianProcess` and `NeighborKriging`.
 
-    What is learnt are three values: `Cells`, how cells become numbers; `Start`, the recipe with its
-    fitted features; and what was found, ``_solution``. A subclass states its recipe, and gives the
-    answers of the model names and shapes.
+    A fit learns three values: `Cells` (how cells become numbers), `Start` (the recipe with its
+    fitted features) and ``_solution`` (`FromSums` or `FromRows`). A subclass has parameters and a
+    docstring. It may override these hooks:
+
+    - ``_shrinkage()``: how coefficients are shrunk, as a recipe without features;
+    - ``_local_part()``: what is given of the local part;
+    - ``_tuned(recipe, survey, plan)``: a recipe with better parameters;
+    - those of `Learner`: ``_check_parameters()``, ``_check_y(y)``, ``_read(...)``, ``_sums(...)``.
     """
 
     features: Any
@@ -63,36 +64,33 @@ class ModelLearner(Learner):
     metric: bool
     time_limit: float | None
     random_state: Any
-    _cells_: Cells
-    _start_: Start
+    # How coefficients are shrunk, in learners that have no parameters for it.
+    alpha: Any = "evidence"
+    alphas: Any = None
+    cv: Any = None
+    fit_intercept: bool = True
+    #: Whether the choice may end with a weighted mean of several models.
+    _blends = False
+    #: Whether y may have several columns.
+    _many_targets = False
+    #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
+    _local_class: Any
+    # Known once rows were seen.
+    _cells_: Any = None
+    _start_: Any = None
 
     def _shrinkage(self) -> Recipe:
-        """Return a recipe that tells no more than how coefficients are shrunk."""
-        raise NotImplementedError(f"{type(self).__name__} must define _shrinkage().")
-
-    def _splits_rows(self, groups: Any) -> bool:
-        """Tell whether a splitter judges the model."""
-        return False
-
-    def _n_folds(self) -> int:
-        """Return the number of folds by row number that the parameters ask for now."""
-        return 1
-
-    def _folds(
-        self, survey: Survey, raw: Block | None, groups: Any
-    ) -> tuple[int, Splits | None, SplitTable | None]:
-        """Return the number of folds by row number, and the splits of a splitter."""
-        return 1, None, None
+        """Return a recipe that says how coefficients are shrunk, and nothing else."""
+        alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
+        return Recipe(
+            alpha=alpha, alphas=check_alphas(self.alphas), fit_intercept=self.fit_intercept
+        )
 
     def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
-        """Return a recipe with better parameters, where there are some."""
+        """Return the recipe, with better parameters where the learner knows a way to find them."""
         return recipe
 
-    def _solve_cost(self, n_sums: int) -> float:
-        """Return how long systems take, in eigendecompositions of their size."""
-        return 0.8
-
-    # What is checked and opened.
+    # Checks, and the source of the rows.
 
     def _check_parameters(self) -> None:
         given = hasattr(self.local, "n_neighbors")
@@ -113,8 +111,12 @@ class ModelLearner(Learner):
             )
         check_time_limit(self.time_limit)
 
+    def _check_y(self, y: Any) -> Array:
+        check = check_labels if is_classifier(self) else check_numbers
+        return check(y, type(self).__name__)
+
     def _local_part(self) -> Local | None:
-        """Return what is given of the local part; None where there is to be none."""
+        """Return the local part that the parameters ask for; None: the model has none."""
         if self.local is None:
             return None
         required = not isinstance(self.local, str) or self.features is None
@@ -129,6 +131,10 @@ class ModelLearner(Learner):
             required=required,
             n_features=int(part.n_features),
         )
+
+    def _splits_rows(self, groups: Any) -> bool:
+        """Tell whether a splitter judges the model."""
+        return splits_rows(self.alpha, self.cv, groups)
 
     def _open(
         self,
@@ -145,15 +151,15 @@ class ModelLearner(Learner):
             return source
         if self._local_part() is None and not self._splits_rows(groups):
             return source
-        # A local part wants all rows, and so do splitters.
+        # A local part and a splitter need all rows in memory.
         held = source.hold(KEPT_BYTES)
         return source if held is None else self._held(held, groups=groups)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
-        # Labels agree by chance, and whoever splits the rows decides where copies go.
+        # Two rows may have the same label by chance; and a splitter decides where copies go.
         return not (is_classifier(self) or self._splits_rows(groups))
 
-    # What is learnt before rows are summed.
+    # Learnt before rows are summed.
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         task = "classification" if is_classifier(self) else "regression"
@@ -163,15 +169,18 @@ class ModelLearner(Learner):
         return {"raw": block}
 
     def _prepared(self, block: Block, numbers: Any = None) -> Block:
-        return self._cells_.training(block, numbers)
+        prepared: Block = self._cells_.training(block, numbers)
+        return prepared
 
     def _learn(
         self, survey: Survey, *, groups: Any = None, raw: Block | None = None, **options: Any
     ) -> Any:
-        n_folds, plan, table = self._folds(survey, raw, groups)
+        n_folds, plan, table = plan_folds(
+            self.alpha, self.cv, groups, survey, raw, self._cells_.encoder, is_classifier(self)
+        )
         recipe = self._recipe(survey, plan, table, n_folds)
         sample = survey.sample
-        self._start_ = Start.of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        self._start_ = start_of(recipe, self._cells_, sample.X, sample.y, n_folds)
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
@@ -180,7 +189,7 @@ class ModelLearner(Learner):
     def _recipe(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int
     ) -> Recipe:
-        """Return what is fitted: as it is given, or chosen."""
+        """Return what to fit: the parameters say it, or the choice finds it."""
         shrink, local, sample = self._shrinkage(), self._local_part(), survey.sample
         if local is not None and is_sparse(sample.X):
             if local.required:
@@ -191,43 +200,17 @@ class ModelLearner(Learner):
             local = None
         if self.features is None:
             return replace(shrink, local=local)
-        cells = self._cells_
-        n_sums = n_folds
-        if plan is not None:
-            n_sums = plan.n_groups if few_groups(plan, table) else 1
-        announce_sums(
-            type(self).__name__,
-            survey.n_rows,
-            asked_width(self.features, self.budget),
-            cells.n_targets(sample.y),
-            n_sums,
-            self._solve_cost(n_sums),
-        )
+        owner = type(self).__name__
+        self._announce(survey, plan, table, n_folds)
         if is_automatic(self.features):
-            question = Question(
-                survey,
-                cells.targets(sample.y, sample.X.shape[0]),
-                local,
-                self.budget,
-                cells.mixed,
-                self.metric,
-                int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-                Deadline(self.time_limit),
-                plan,
-                table,
-                "" if survey.whole or local is None else BEYOND_MEMORY,
-                self.verbose,
-            )
-            chosen = choose(question)
+            chosen = choose(self._question(survey, local, plan, table))
             if chosen is not None:
-                return self._tuned(_shrunk(chosen, shrink), survey, plan)
+                return self._tuned(chosen.shrunk_as(shrink), survey, plan)
             local = local if local is not None and local.required else None
         features = fit_features(
             self.features,
-            sample.X,
-            sample.y,
-            sample.weight,
-            owner=type(self).__name__,
+            *sample[1:],
+            owner=owner,
             budget=self.budget,
             random_state=self.random_state,
         )
@@ -235,22 +218,59 @@ class ModelLearner(Learner):
         given = replace(shrink, features=features, columns=before, local=local)
         return self._tuned(given, survey, plan)
 
+    def _announce(
+        self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int
+    ) -> None:
+        """Warn of sums and systems that will take much time or memory."""
+        n_sums = n_folds
+        if plan is not None:
+            n_sums = plan.n_groups if few_groups(plan, table) else 1
+        announce_sums(
+            type(self).__name__,
+            survey.n_rows,
+            asked_width(self.features, self.budget),
+            self._cells_.n_targets(survey.sample.y),
+            n_sums,
+            path_cost(self.alpha, n_sums),
+        )
+
+    def _question(
+        self, survey: Survey, local: Local | None, plan: Splits | None, table: SplitTable | None
+    ) -> Question:
+        """Return everything that the choice needs to know."""
+        cells, sample = self._cells_, survey.sample
+        return Question(
+            survey,
+            cells.targets(sample.y, sample.X.shape[0]),
+            local,
+            self.budget,
+            cells.mixed,
+            self.metric,
+            int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            Deadline(self.time_limit),
+            plan,
+            table,
+            "" if survey.whole or local is None else BEYOND_MEMORY,
+            self.verbose,
+            blend=survey.whole and self._blends,
+        )
+
     def _with_length_scales(self, recipe: Recipe, survey: Survey) -> Recipe:
         """Give automatic features the length scales of largest evidence near their own."""
         X, y, weight = survey.sample[1:]
         if recipe.local is not None or not is_automatic(self.features) or is_sparse(X):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
-        # Where nothing was chosen the median distance may be far too long.
+        # If nothing was chosen, the length scale is the median distance, often far too long.
         factors = (1.0,) if recipe.records else FACTORS
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 
-    # What is summed, and what follows.
+    # Sums, and the solution.
 
     @property
     def _block_rows(self) -> int:
-        return self._start_.block_rows
+        return int(self._start_.block_rows)
 
     def _sums(self, block: Block) -> Any:
         return self._start_.sums(block, self._title("rows"))
@@ -259,12 +279,17 @@ class ModelLearner(Learner):
         return self._start_.merged(left, right)
 
     def _n_summed(self, sums: Any) -> int:
-        return len(sums) if isinstance(sums, KeptRows) else sum(m.n_rows for m in sums.moments)
+        return int(sums.n_rows)
 
     def _solve(self, sums: Any) -> Any:
+        return self._shrunk_start().solved(sums, self.verbose)
+
+    def _shrunk_start(self) -> Start | BlendStart:
+        """Return the start with coefficients shrunk as the parameters say now."""
         self._check_parameters()  # which may have changed since
-        start = self._start_.shrunk_as(self._shrinkage(), self._n_folds())
-        return start.solved(sums, self.verbose)
+        n_folds = count_folds(self.alpha, self.cv, None)
+        start: Start | BlendStart = self._start_.shrunk_as(self._shrinkage(), n_folds)
+        return start
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         if learnt is None:
@@ -279,16 +304,13 @@ class ModelLearner(Learner):
 
     def _partial_fit(self, X: Any, y: Any = None, weight: Any = None, classes: Any = None) -> Self:
         if self.__sklearn_is_fitted__():
-            self._check_parameters()
-            start = self._start_.shrunk_as(self._shrinkage(), self._n_folds())
-            found = self._solution_
+            start, found = self._shrunk_start(), self._solution_
             self._start_ = start if found is None else start.knowing(found)  # parameters stay
         return super()._partial_fit(X, y, weight, classes)
 
     def _snapshot(self) -> Self:
         light = super()._snapshot()
-        found = vars(self).get("_solution_")
-        light._solution_ = None if found is None else found.light()
+        light._solution_ = None if self._solution_ is None else self._solution_.light()
         return light
 
     def refitted(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -304,10 +326,10 @@ class ModelLearner(Learner):
             As in `fit`, in memory.
         """
         solution = self._solution
-        start = self._start_.knowing(solution).with_alpha(solution.alpha)
+        start = self._start_.keeping(solution)
         return self._snapshot()._refit(Block(X, y, sample_weight), start)
 
-    def _refit(self, block: Block, start: Start) -> Self:
+    def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Forget the rows seen and take others, with a recipe that stays."""
         block = self._checked(block, first=False)
         self._cells_ = self._cells_.refitted(block)
@@ -317,7 +339,7 @@ class ModelLearner(Learner):
         self._solution_ = self._start_.solved(self._sums_)
         return self
 
-    # What is fitted, under the names that users know.
+    # Fitted attributes.
 
     @property
     def _model(self) -> Fitted:
@@ -325,58 +347,39 @@ class ModelLearner(Learner):
         solution = self._solution  # or an error that there is none
         return Fitted(self._cells_, solution)
 
-    def _interval(self, X: Any, coverage: float) -> tuple[Array, Array]:
-        """Return the ends of intervals of observations at rows."""
-        missed = 1 - check_coverage(coverage)
-        found = self._model.observed_at(self._check_rows(X, reset=False))
-        lower, upper = found.quantiles([missed / 2, 1 - missed / 2])
-        return self._each(lower), self._each(upper)
-
-    def _quantiles(self, X: Any, q: npt.ArrayLike) -> Array:
-        """Return quantiles of observations at rows, the levels on the last axis."""
-        levels = check_levels(q)
-        found = self._model.observed_at(self._check_rows(X, reset=False)).quantiles(levels)
-        found = np.moveaxis(found, 0, -1)
-        found = found[:, 0] if self._cells_.single else found
-        return found[..., 0] if np.ndim(q) == 0 else found
-
-    def _predicted(self, X: Any, return_std: bool) -> Any:
-        """Return means at rows, and on request standard deviations of the latent functions."""
-        found = self._model.at(self._check_rows(X, reset=False), return_std)
-        mean = self._each(found.mean)
-        return (mean, self._each(found.std)) if return_std else mean
-
     def _each(self, values: Any) -> Any:
-        """Return values of targets [n, t] or [t] without their axis, where there is one target."""
-        if not self._learnt_cells.single:
+        """Return values of targets [n, t, ...] or [t] without their axis, where t is one."""
+        if not self._known(self._cells_).single:
             return values
         return values[:, 0] if np.ndim(values) > 1 else float(values[0])
+
+    def _known(self, value: Any) -> Any:
+        """Return a value that `fit` learns early on; raise NotFittedError if it is None."""
+        if value is None:
+            check_is_fitted(self)
+        return value
 
     @property
     def recipe_(self) -> Recipe:
         """What was fitted; it prints itself in five lines."""
         solution = self._solution
-        return self._start_.knowing(solution).recipe
+        recipe: Recipe = self._start_.knowing(solution).recipe
+        return recipe
 
     @property
     def features_(self) -> Any:
         """The fitted features, or None."""
-        return _learnt(self, "_start_").recipe.features
+        return self._known(self._start_).recipe.features
 
     @property
     def n_columns_(self) -> int:
         """The number of features D."""
-        return int(_learnt(self, "_start_").n_columns)
-
-    @property
-    def _learnt_cells(self) -> Cells:
-        cells: Cells = _learnt(self, "_cells_")
-        return cells
+        return int(self._known(self._start_).n_columns)
 
     @property
     def encoder_(self) -> Any:
         """The fitted encoder of a table that needed one."""
-        encoder = self._learnt_cells.encoder
+        encoder = self._known(self._cells_).encoder
         if encoder is None:
             raise AttributeError("There is no encoder: the rows were numbers.")
         return encoder
@@ -393,11 +396,42 @@ class ModelLearner(Learner):
         return selection_table(list(records))
 
     @property
+    def coef_(self) -> FloatArray:
+        """The coefficients β of the features: [D] or [n_targets, D]."""
+        return np.asarray(self._each(self._solution.coef.T[None])[0])
+
+    @property
+    def intercept_(self) -> Any:
+        """The constant β₀, the prediction where all features are zero."""
+        return self._each(self._solution.intercept)
+
+    @property
+    def alpha_(self) -> float:
+        """The regularisation α used."""
+        return float(self._solution.alpha)
+
+    @property
+    def cv_results_(self) -> dict[str, Array]:
+        """Alphas with their cross-validated errors; empty for a given alpha."""
+        results: dict[str, Array] = self._solution.cv_results
+        return results
+
+    @property
+    def calibration_(self) -> Calibration:
+        """What intervals are calibrated by: scores of rows that are left out of the fit.
+
+        The first call of `predict_interval`, `predict_quantiles` or this attribute finds it, and
+        the fitted model keeps it: predictions without intervals do not have to wait for it.
+        """
+        calibration: Calibration = self._solution.calibration()
+        return calibration
+
+    @property
     def moments_(self) -> Any:
         """The sums over the rows seen, for each fold; none where the rows are kept instead."""
         check_is_fitted(self)
         sums = self._sums_
-        return [] if sums is None or isinstance(sums, KeptRows) else sums.moments
+        return [] if sums is None else sums.moments
 
     @moments_.setter
     def moments_(self, moments: Any) -> None:
@@ -405,9 +439,9 @@ class ModelLearner(Learner):
 
     @property
     def local_(self) -> Any:
-        """The fitted local part, of what the features leave, or None."""
+        """The local part, fitted to what the features leave; or None."""
         part = self._solution.part
-        return None if part is None else self._local_view(part)
+        return None if part is None else self._local_class.of(part, self._cells_.single)
 
     @property
     def shares_(self) -> dict[str, float]:
@@ -424,52 +458,24 @@ class ModelLearner(Learner):
         the same to first order (`zonal.model.importance` has the formulas). Both at up to 256 of
         the rows, which a local part does not know then. On the scale of ``target_``, if any.
         """
-        probes, solution = self._probes_, self._solution
+        solution, probes = self._solution, self._probes_
         if probes is None:
             raise AttributeError(
                 "Importances need rows of numbers: X was sparse, or a plain frame."
             )
-        if self._cells_.encoder is not None:
-            if solution.part is not None:
-                most = len(solution.part.joint.residual) // PLACES_A_PROBE + 1
-                probes = probes[sample_rows(len(probes), most)]
-            unknowing = solution.without(probes)
-            groups = sources_of(self._cells_.encoder, self.n_features_in_)
-            return permutation_shares(unknowing.mean, probes, groups)
-        width = probes.shape[1]
-        names = vars(self).get("feature_names_in_", [f"x{number}" for number in range(width)])
-        gradients = solution.gradient(probes, held_out=True)
-        return column_shares(gradients, probes, [str(name) for name in names])
+        names = vars(self).get("feature_names_in_")
+        return importances(solution, self._cells_.encoder, probes, names, self.n_features_in_)
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram, and below it the table of what was tried."""
         diagram = str(super()._html_repr())
-        start = vars(self).get("_start_")
-        if start is None or not start.recipe.records:
+        if self._start_ is None or not self._start_.recipe.records:
             return diagram
-        table = Records(start.recipe.records)._repr_html_()  # pandas would leave rows out
+        table = Records(self._start_.recipe.records)._repr_html_()  # pandas would leave rows out
         return f"{diagram}<details><summary>What was tried</summary>{table}</details>"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = take_sparse(self.features)
+        tags.target_tags.multi_output = self._many_targets
         return tags
-
-
-def _shrunk(chosen: Recipe, shrink: Recipe) -> Recipe:
-    """Return a recipe that was chosen, with coefficients shrunk as another says."""
-    return replace(
-        shrink,
-        features=chosen.features,
-        columns=chosen.columns,
-        local=chosen.local,
-        records=chosen.records,
-    )
-
-
-def _learnt(learner: ModelLearner, name: str) -> Any:
-    """Return a value that `fit` learns, or say that there has been none."""
-    known = vars(learner).get(name)
-    if known is None:
-        check_is_fitted(learner)
-    return known

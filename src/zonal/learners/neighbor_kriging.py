@@ -5,22 +5,18 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from .._typing import Array
 from .._validation import check_count, check_time_limit, valid_rows
-from ..calibration.intervals import Calibration
 from ..kernels import Kernel, as_kernel
 from ..model.cells import Cells
 from ..model.from_rows import FromRows
 from ..model.local_solution import LocalSolution
 from ..model.recipe import Local, Recipe
 from ..model.start import Start
-from ..rows import blockwise
+from . import answers
 from .model_learner import ModelLearner
-from .targets import check_numbers
 
 __all__ = ["NeighborKriging"]
 
@@ -46,9 +42,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     m at least the number of rows everything is exact. Cost: m³/3 operations for a row, in fit and
     in prediction; the model keeps its rows.
 
-    In a hole the nearest rows lie on one side, and say little of what a long kernel correlates. So
-    D features z carry the low degrees of what is long of the kernel (exact harmonics on a sphere,
-    functions of landmarks elsewhere), and the rows near by what these leave,
+    In a hole the nearest rows lie to one side, and tell little about what a long kernel correlates.
+    So D features z carry the low degrees of the long part of the kernel (exact harmonics on a
+    sphere, functions of landmarks elsewhere), and the nearest rows carry what these leave,
 
     .. math:: k(x, x') = z(x)^\top z(x') + [k(x, x') - z(x)^\top z(x')] .
 
@@ -93,8 +89,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     mean_ : float or ndarray of shape (n_targets,)
         μ.
     log_evidence_ : float
-        Vecchia's log evidence, summed over targets; of more than 20,000 different rows an estimate
-        from so many of its terms.
+        Vecchia's log evidence, summed over targets. Beyond 20,000 different rows it is estimated
+        from 20,000 of its terms.
     n_neighbors_ : int
         m, at most the number of different rows.
     n_features_in_ : int
@@ -183,62 +179,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self._sums_, self._probes_ = None, None
         return self
 
-    @blockwise
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        return_std : bool, default=False
-            Whether to return the standard deviation too: that of the mean plus the process,
-            without noise, as in scikit-learn.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        std : ndarray of the same shape
-            If `return_std`.
-        """
-        return self._predicted(X, return_std)
-
-    @blockwise
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Predict intervals that hold new observations with a given probability.
-
-        As `KernelRidge.predict_interval`, calibrated by rows that are left out one by one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, of any kind that `predict` takes.
-        coverage : float, default=0.9
-            The share of observations that the intervals hold.
-
-        Returns
-        -------
-        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
-        """
-        return self._interval(X, coverage)
-
-    @blockwise
-    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
-        """Predict quantiles of new observations, as `KernelRidge.predict_quantiles`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, of any kind that `predict` takes.
-        q : float or array-like of shape (n_quantiles,)
-            Levels between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
-            Without the last axis if `q` is a number.
-        """
-        return self._quantiles(X, q)
+    predict = answers.predict
+    predict_interval = answers.predict_interval
+    predict_quantiles = answers.predict_quantiles
 
     @property
     def kernel_(self) -> Kernel:
@@ -271,17 +214,12 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         """The variance σ² of the process."""
         return self._each(self._solution.amplitude)
 
-    @property
-    def calibration_(self) -> Calibration:
-        """Scores of rows that are left out of their neighbours; found when first asked for."""
-        calibration: Calibration = self._solution.calibration
-        return calibration
-
     # A model of a constant and a local part, of rows of numbers.
     features = None
     local = "auto"
     encoder = None
     metric = False
+    _many_targets = True
 
     def _check_parameters(self) -> None:
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")
@@ -289,14 +227,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         check_time_limit(self.time_limit)
         self._check_noise()
 
-    def _check_y(self, y: Any) -> Array:
-        return check_numbers(y, type(self).__name__)
-
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         return valid_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
-
-    def _shrinkage(self) -> Recipe:
-        return Recipe(alpha="evidence")
 
     def _local_part(self) -> Local:
         automatic = isinstance(self.kernel, str) and self.kernel == "auto"
@@ -326,11 +258,12 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             return 0
         return int(check_random_state(self.random_state).randint(1 << 31))
 
-    def _local_view(self, part: Any) -> "NeighborKriging":
+    @property
+    def local_(self) -> Self:
+        """The model itself, which is a local part."""
         return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
         tags.input_tags.sparse = False
         return tags

@@ -1,44 +1,26 @@
 """Kernel principal components from the second moments of explicit features."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._typing import Array, FloatArray
 from .._validation import check_count
 from ..features.space import FeatureSpace
+from ..model.features import asked_width, fit_features, take_sparse
 from ..model.summation import Summation, announce_sums
 from ..moments import Moments
+from ..moments.components import Components, principal_components
 from ..rows import Block, blockwise
 from ..rows.survey import Survey
 from .base import Learner
-from .features import asked_width, fit_features, take_sparse
 
 __all__ = ["KernelPCA"]
 
 # How long a few eigenvectors take, in whole eigendecompositions.
 EIGENVECTORS = 0.25
-
-
-class _Components(NamedTuple):
-    """Principal components in feature space.
-
-    Attributes
-    ----------
-    directions : ndarray of shape (n_components, D)
-    eigenvalues : ndarray of shape (n_components,)
-    mean : ndarray of shape (D,)
-    total : float
-        The sum of all eigenvalues.
-    """
-
-    directions: FloatArray
-    eigenvalues: FloatArray
-    mean: FloatArray
-    total: float
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
@@ -127,7 +109,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def moments_(self) -> list[Moments]:
         """The sums over the rows seen; none in a copy `without_sums`."""
         check_is_fitted(self)
-        return self._sums_ or []
+        return [] if self._sums_ is None else [self._sums_]
 
     @property
     def _space(self) -> FeatureSpace:
@@ -137,15 +119,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     def _block_rows(self) -> int:
         return self._space.block_rows
 
-    def _sums(self, block: Block) -> list[Moments]:
+    def _sums(self, block: Block) -> Moments:
         rows = Block(block.X, np.empty((len(block), 0)), None, block.start)
-        return self._summation_.folds(rows, self._title("rows"))
+        return self._summation_.folds(rows, self._title("rows"))[0]
 
-    def _merge(self, left: list[Moments], right: list[Moments]) -> list[Moments]:
-        return [a + b for a, b in zip(left, right, strict=True)]
-
-    def _n_summed(self, sums: list[Moments]) -> int:
-        return sum(moments.n_rows for moments in sums)
+    def _n_summed(self, sums: Moments) -> int:
+        return sums.n_rows
 
     @blockwise
     def transform(self, X: Any) -> Array:
@@ -171,19 +150,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             coordinates.dtype
         )
 
-    def _solve(self, sums: list[Moments]) -> _Components:
-        moments = sums[0]
-        scatter = moments.products()
-        top = (len(scatter) - self.n_components, len(scatter) - 1)
-        values, vectors = eigh(scatter, subset_by_index=top)
-        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-        largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
-        vectors = vectors * np.where(largest < 0, -1, 1)
-        return _Components(vectors.T, values, moments.mean(), float(np.trace(scatter)))
+    def _solve(self, sums: Moments) -> Components:
+        return principal_components(sums, self.n_components)
 
     @property
-    def _found(self) -> _Components:
-        found: _Components = self._solution
+    def _found(self) -> Components:
+        found: Components = self._solution
         return found
 
     @property

@@ -4,21 +4,17 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin
 
-from .._typing import Array, FloatArray
-from ..calibration.intervals import Calibration
-from ..features.columns.table.encoding import SplitTable
+from ..model.features import is_automatic
+from ..model.folds import check_alpha
 from ..model.recipe import Recipe
-from ..model.ridge_path import check_alphas
 from ..moments.folds import Splits
-from ..rows import Block, Source, blockwise
+from ..rows import Block, Source
 from ..rows.survey import Survey
-from .features import is_automatic
-from .folds import check_alpha, count_folds, path_cost, plan_folds, splits_rows
+from . import answers
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
-from .targets import check_numbers
 
 __all__ = ["KernelRidge"]
 
@@ -50,11 +46,11 @@ class KernelRidge(RegressorMixin, ModelLearner):
         The values to try, by default 30 from 5e-16 to 1 times trace(ZᵀZ)/D: as far down as sums in
         float64 allow. `zonal.AlphaWarning` says so where the error still falls at their end.
     cv : int, splitter or iterable of (train, test), default=2
-        An integer assigns folds by a fixed hash of the row number, whatever the chunks; fewer than
-        300 rows are left out one by one instead, so that their order does not matter. Splitters
-        and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`); in `fit`
-        only, which takes ``groups`` for splitters that want them. Whatever an encoder learns from
-        targets is learnt from the training rows of each of their splits.
+        An integer assigns folds by a fixed hash of the row number, so chunks do not matter; fewer
+        than 300 rows are left out one by one instead, so that their order does not matter.
+        Splitters and index pairs work as in scikit-learn, e.g. blocks in space (`BlockKFold`), but
+        in `fit` only, which takes ``groups`` for splitters that want them. An encoder then learns
+        what it takes from targets again from the training rows of each split.
     fit_intercept : bool, default=True
         Whether β₀ is fitted, or zero (with a local part it is always fitted).
     local : "auto", NeighborKriging or None, default="auto"
@@ -109,7 +105,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
     local_ : NeighborKriging or None
         The fitted local part, of what the features leave.
     calibration_ : Calibration
-        What intervals are calibrated by; found when first asked for.
+        What intervals are calibrated by. The first use finds it, and the model keeps it.
     encoder_ : transformer
         The fitted encoder, of a table that needed one or where one is given; the features see its
         columns.
@@ -128,6 +124,8 @@ class KernelRidge(RegressorMixin, ModelLearner):
     >>> bool(model.score(X, y) > 0.99)
     True
     """
+
+    _blends = True
 
     def __init__(
         self,
@@ -182,12 +180,12 @@ class KernelRidge(RegressorMixin, ModelLearner):
             Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
             weights have the mean one over the rows that count, so that constant weights change
             nothing. Rows that agree in X and y are one row with the sum of their weights.
-            (Not so in `partial_fit`, in streams that are not held in memory and with a splitter as
-            `cv`, where nobody looks for them.) A given α, as in scikit-learn's Ridge, is relative
+            (`partial_fit`, streams that are not held in memory and a splitter as `cv` do not look
+            for such rows.) A given α, as in scikit-learn's Ridge, is relative
             to the weights as they are: a row of weight 2 counts as two rows.
         groups : array-like of shape (n_samples,), optional
             A label of each row for the splitter `cv`, such as scikit-learn's GroupKFold; rows of
-            one group stay together. With an integer `cv`: so many folds of whole groups.
+            one group stay together. An integer `cv` makes that number of folds of whole groups.
         checkpoint : path-like or Checkpoint, optional
             A file for the sums of the rows seen so far, from which a fit that was killed goes on.
 
@@ -198,157 +196,16 @@ class KernelRidge(RegressorMixin, ModelLearner):
         groups = None if groups is None else np.asarray(groups)
         return self._fit(X, y, sample_weight, checkpoint, groups=groups)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add a chunk of rows; the first chunk decides what the features learn from data.
-
-        Given the features, the result does not depend on how the rows are cut into chunks. The
-        coefficients are found when they are next needed.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, sample_weight)
-
-    @blockwise
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict targets, and on request the standard deviation of the latent function.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows; or a Dask array or frame, or a stream of blocks.
-        return_std : bool, default=False
-            Whether to return standard deviations too, under the Gaussian process whose posterior
-            mean is this model (`zonal.model.ridge_posterior` has the formula).
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        std : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Only if `return_std`.
-        """
-        return self._predicted(X, return_std)
-
-    @blockwise
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
-        r"""Predict intervals that hold new observations with a given probability.
-
-        .. math:: \hat y(x) + s(x)\, q_{a/2}, \quad \hat y(x) + s(x)\, q_{1 - a/2}, \qquad
-            a = 1 - \text{coverage},
-
-        with s(x) the model's own standard deviation of an observation, noise included, and q the
-        quantiles of (y - ŷ)/s at rows that are left out of the fit (conformal prediction), so that
-        the level holds where the model is wrong too. The rows are left out one by one, or with a
-        splitter as `cv` as it says: with blocks the intervals are for gaps.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows; or a Dask array or frame, or a stream of blocks.
-        coverage : float, default=0.9
-            The share of observations that the intervals hold.
-
-        Returns
-        -------
-        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_targets)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import zonal
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(-3, 3, (1200, 1))
-        >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(1200)
-        >>> model = zonal.KernelRidge(budget=64, random_state=0).fit(X[:1000], y[:1000])
-        >>> lower, upper = model.predict_interval(X[1000:], coverage=0.9)
-        >>> bool(0.84 < np.mean((lower < y[1000:]) & (y[1000:] < upper)) < 0.96)
-        True
-        """
-        return self._interval(X, coverage)
-
-    @blockwise
-    def predict_quantiles(self, X: Any, q: npt.ArrayLike = (0.05, 0.5, 0.95)) -> Array:
-        """Predict quantiles of new observations, calibrated like `predict_interval`.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows; or a Dask array or frame, or a stream of blocks.
-        q : float or array-like of shape (n_quantiles,)
-            Levels between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_targets, n_quantiles)
-            Without the last axis if `q` is a number.
-        """
-        return self._quantiles(X, q)
-
-    def gradient(self, X: Any) -> Array:
-        r"""Gradients of the prediction, :math:`\nabla f(x) = \sum_c \beta_c \nabla z_c(x)`.
-
-        With respect to the columns of X as they are, in closed form. The features must be a map
-        of this library, alone or after linear steps (`Standardizer`, scalers of scikit-learn). A
-        local part adds its own gradient, with the neighbours of a row held; at the rows of the fit
-        a Matérn kernel of ν = 1/2 has none, and counts as flat.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features) or (n_samples, n_targets, n_features)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import zonal
-        >>> X = np.linspace(-3, 3, 200)[:, None]
-        >>> model = zonal.KernelRidge(budget=64, random_state=0).fit(X, np.sin(X[:, 0]))
-        >>> bool(np.abs(model.gradient(X) - np.cos(X)).max() < 0.01)
-        True
-        """
-        return self._each(self._model.gradient(self._check_rows(X, reset=False)))
-
-    @property
-    def coef_(self) -> FloatArray:
-        """Coefficients β of the features."""
-        return np.asarray(self._each(self._solution.coef.T[None])[0])
-
-    @property
-    def intercept_(self) -> Any:
-        """Intercept β₀."""
-        return self._each(self._solution.intercept)
-
-    @property
-    def alpha_(self) -> float:
-        """The regularisation used."""
-        return float(self._solution.alpha)
-
-    @property
-    def cv_results_(self) -> dict[str, Array]:
-        """Alphas with their cross-validated errors (empty for a given alpha)."""
-        results: dict[str, Array] = self._solution.cv_results
-        return results
-
-    @property
-    def calibration_(self) -> Calibration:
-        """What intervals are calibrated by: scores of rows that are left out of the fit."""
-        calibration: Calibration = self._solution.calibration
-        return calibration
+    partial_fit = answers.partial_fit
+    predict = answers.predict
+    predict_interval = answers.predict_interval
+    predict_quantiles = answers.predict_quantiles
+    gradient = answers.gradient
 
     @property
     def target_(self) -> Any:
         """The scale of the targets, where it is another than their own."""
-        scale = self._model.cells.scale
+        scale = self._known(self._cells_).scale
         if scale is None:
             raise AttributeError("The targets are learnt as they are.")
         return scale
@@ -358,30 +215,6 @@ class KernelRidge(RegressorMixin, ModelLearner):
             raise ValueError(f"target={self.target!r} must be 'auto' or None.")
         check_alpha(self.alpha)
         super()._check_parameters()
-
-    def _shrinkage(self) -> Recipe:
-        alpha = self.alpha if isinstance(self.alpha, str) else float(self.alpha)
-        return Recipe(
-            alpha=alpha, alphas=check_alphas(self.alphas), fit_intercept=self.fit_intercept
-        )
-
-    def _splits_rows(self, groups: Any) -> bool:
-        return splits_rows(self.alpha, self.cv, groups)
-
-    def _n_folds(self) -> int:
-        return count_folds(self.alpha, self.cv, None)
-
-    def _folds(
-        self, survey: Survey, raw: Block | None, groups: Any
-    ) -> tuple[int, Splits | None, SplitTable | None]:
-        encoder = self._cells_.encoder
-        return plan_folds(self.alpha, self.cv, groups, survey, raw, encoder, is_classifier(self))
-
-    def _solve_cost(self, n_sums: int) -> float:
-        return path_cost(self.alpha, n_sums)
-
-    def _check_y(self, y: Any) -> Array:
-        return check_numbers(y, type(self).__name__)
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         known = super()._read(block, survey, source)
@@ -394,16 +227,11 @@ class KernelRidge(RegressorMixin, ModelLearner):
             return self._with_length_scales(recipe, survey)
         chosen = [record["error"] for record in recipe.records if record["chosen"]]
         if chosen:
-            # The error of what was chosen, not that of the pilot's regression; the pilot's rows
-            # are random ones, those of a splitter are not.
+            # The error of the chosen model, not that of the pilot's regression. The pilot's rows
+            # are random; those of a splitter are not, and may have the larger error.
             error = chosen[-1] ** 0.5 * float(np.std(survey.sample.y))
             self._cells_ = self._cells_.with_deviation(error, least=plan is None)
         return recipe
 
-    def _local_view(self, part: Any) -> NeighborKriging:
-        return NeighborKriging.of(part, self._cells_.single)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+    _local_class = NeighborKriging
+    _many_targets = True

@@ -13,11 +13,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._typing import Array, FloatArray
 from .._validation import is_sparse, prediction_dtype
 from ..features.columns import TableEncoder
-from ..features.columns.table.cells import columns_of, is_frame, is_plain
+from ..features.columns.table.cells import columns_of, is_plain
 from ..features.columns.table.gaps import column_means, filled
 from ..features.columns.table.identifiers import identifiers
 from ..rows import Block, Source
 from ..rows.block import take
+from ..rows.kinds import is_frame
 from .encoders import encode_training, fit_encoder, is_mixed
 from .recipe import MIN_ROWS
 from .target_scale import TargetScale, choose_scale
@@ -42,7 +43,7 @@ class Cells:
     factors : dict of label to float
         What the weights of rows are multiplied by, for each class.
     single : bool
-        Whether there is one target, and predictions have one axis.
+        Whether there is one target, a number, and predictions have one axis.
     y_dtype : str
         The precision of the targets; labels have none, and follow the rows.
     """
@@ -61,19 +62,27 @@ class Cells:
         return is_mixed(self.encoder)
 
     def with_targets(self, y: Any, classes: Array | None) -> "Cells":
-        """Note what the targets are."""
+        """Return the same with the kind of targets: classes, or one or several numbers."""
         dtype = "float32" if classes is not None else np.asarray(y).dtype.name
-        return replace(self, classes=classes, single=np.ndim(y) == 1, y_dtype=dtype)
+        single = np.ndim(y) == 1 and classes is None
+        return replace(self, classes=classes, single=single, y_dtype=dtype)
 
     def with_scale(self, block: Block, numbers: Any) -> "Cells":
-        """Choose the scale of one target by rows of a table, of which there must be enough."""
+        """Choose the scale of one target by the rows of a table, if these are enough."""
         if not self.mixed or np.ndim(block.y) != 1 or block.n_counting < MIN_ROWS:
             return self
         rows = _Encoded(self.encoder, block.X, numbers)
         return replace(self, scale=choose_scale(rows, block.y, block.weight))
 
     def with_deviation(self, error: float, least: bool) -> "Cells":
-        """Note the error of what was chosen on the scale of the target; at most that of before."""
+        """Return the same with the error of the chosen model, on the scale of the target.
+
+        Parameters
+        ----------
+        error : float
+        least : bool
+            Whether a smaller error that is known already stays.
+        """
         if self.scale is None:
             return self
         error = min(error, self.scale.deviation) if least else error
@@ -91,8 +100,8 @@ class Cells:
     def training(self, block: Block, numbers: Any = None) -> Block:
         """Return checked rows as the fit sees them.
 
-        Words become means of the targets of other rows. Rows that do not follow on each other have
-        numbers.
+        Words become means of the targets of other rows. Rows that are not consecutive come with
+        their numbers.
         """
         X, y, weight = block.parts
         if self.encoder is not None:

@@ -81,7 +81,7 @@ def sources_of(encoder: Any, n_columns: int) -> list[str]:
 
 
 def weight_arguments(transformer: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
-    """Return arguments of `fit` that take weights to whatever learns from the rows."""
+    """Return arguments of `fit` that give weights to every step that takes some."""
     if weight is None:
         return {}
     if isinstance(transformer, Pipeline):

@@ -21,13 +21,11 @@ class Solved(Protocol):
     def coef(self) -> FloatArray:
         """The coefficients of the features: [D, n_targets]."""
 
-    @property
     def calibration(self) -> Calibration:
-        """What makes intervals hold; found once."""
+        """Return what makes intervals hold; found once, and kept."""
 
-    @property
-    def classes(self) -> ClassCalibration:
-        """What makes values of classes probabilities; found once."""
+    def class_calibration(self) -> ClassCalibration:
+        """Return what makes values of classes probabilities; found once, and kept."""
 
     def mean(self, rows: Any) -> Array:
         """Return predictions: [n, n_targets]."""
@@ -111,7 +109,9 @@ class Fitted:
 
     def observed_at(self, X: Any) -> Predicted:
         """Predict observations at checked rows, with calibrated quantiles."""
-        calibration = self.solved.calibration  # before the rows, which may be no good
+        calibration = (
+            self.solved.calibration()
+        )  # first: that there is none matters more than bad rows
         rows = self.cells.rows(X)
         return self._predicted(rows, *self.solved.observed(rows), calibration)
 

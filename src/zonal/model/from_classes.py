@@ -34,13 +34,13 @@ class FromClasses:
     ----------
     space : FeatureSpace
     mode : ClassMode
-    classes : SoftmaxCalibration
+    calibrated : SoftmaxCalibration
         By rows that are left out.
     """
 
     space: FeatureSpace
     mode: ClassMode
-    classes: SoftmaxCalibration
+    calibrated: SoftmaxCalibration
 
     #: There is no local part.
     part = None
@@ -62,6 +62,15 @@ class FromClasses:
             slope = np.column_stack([np.zeros(len(f)), slope[:, 1]])
         logits = _averaged(f - pull[:, None] * slope, leverage / kept)
         return cls(space, mode, SoftmaxCalibration.of(logits, labels, weight))
+
+    def class_calibration(self) -> SoftmaxCalibration:
+        """What makes logits probabilities."""
+        return self.calibrated
+
+    @property
+    def intercept(self) -> FloatArray:
+        """The constants of all classes: [K]."""
+        return latent_of_columns(self.mode.intercept[None])[0]
 
     @property
     def coef(self) -> FloatArray:

@@ -1,8 +1,7 @@
 """A model with a local part, which keeps its rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..calibration.classes import ClassCalibration
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
 from ..features.space import FeatureSpace
+from .found_once import found_once
 from .local_calibration import Part, calibrate_local, unseen_local
 from .local_solution import LocalGradient, LocalSolution
 
@@ -32,12 +32,15 @@ class FromRows:
         The number of features.
     part : LocalSolution
         The fit to rows as the local part sees them.
+    kept : dict
+        What intervals and probabilities need: found when it is first asked for (`found_once`).
     """
 
     columns: Any
     features: Any
     n_columns: int
     part: LocalSolution
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def coef(self) -> FloatArray:
@@ -83,14 +86,14 @@ class FromRows:
         """Return rows as the local part sees them."""
         return local_rows(self.columns, rows)
 
-    @cached_property
+    @found_once
     def calibration(self) -> Calibration:
-        """What makes intervals hold, from rows that are left out; found once."""
+        """Return what makes intervals hold, from rows that are left out."""
         return calibrate_local(self.part, self.map)
 
-    @cached_property
-    def classes(self) -> ClassCalibration:
-        """What makes values of classes probabilities, from rows that are left out; found once."""
+    @found_once
+    def class_calibration(self) -> ClassCalibration:
+        """Return what makes values of classes probabilities, from rows that are left out."""
         return _of_classes(*unseen_local(self.part, self.map))
 
     def calibrated_by(self, parts: list[Part], labels: bool) -> "FromRows":
@@ -102,13 +105,10 @@ class FromRows:
         labels : bool
             Whether the targets are indicators of classes.
         """
-        copy = replace(self)
         if labels:
-            found: Any = _of_classes(*unseen_local(self.part, self.map, parts))
-        else:
-            found = calibrate_local(self.part, self.map, parts)
-        vars(copy)["classes" if labels else "calibration"] = found
-        return copy
+            classes = _of_classes(*unseen_local(self.part, self.map, parts))
+            return replace(self, kept={"class_calibration": classes})
+        return replace(self, kept={"calibration": calibrate_local(self.part, self.map, parts)})
 
     def mean(self, rows: Any) -> Array:
         """Return predictions at rows: [n, n_targets]."""
@@ -122,7 +122,7 @@ class FromRows:
 
     def observed(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of observations: [n, n_targets]."""
-        variance = self.calibration.variance
+        variance = self.calibration().variance
         return self.part.predict_observations(self.local_rows(rows), self.map, variance)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
@@ -136,7 +136,7 @@ class FromRows:
 
     def without(self, rows: Any) -> "FromRows":
         """Return the model to which the places nearest to some rows are not known."""
-        return replace(self, part=self.part.without(self.local_rows(rows)))
+        return replace(self, part=self.part.without(self.local_rows(rows)), kept={})
 
     def draw(self, rows: Any, n_samples: int, rng: np.random.Generator) -> Array:
         """Refuse: no draws of the local part are made."""

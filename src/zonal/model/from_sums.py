@@ -1,7 +1,6 @@
 """A model on features, known by sums over its rows and a sample of them."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..moments.ridge import Solution, linear
 from ..rows.block import take
 from ..rows.reservoir import Reservoir
 from .feature_calibration import Folded, calibrate_features, left_out_predictions
+from .found_once import found_once
 from .ridge_posterior import RidgePosterior, left_out
 from .sampled_sums import SampledSums
 
@@ -40,6 +40,8 @@ class FromSums:
     folded : Folded or None
         Predictions for the sampled rows by the training rows of a splitter; None: each of them is
         left out alone.
+    kept : dict
+        What intervals and probabilities need: found when it is first asked for (`found_once`).
     """
 
     space: FeatureSpace
@@ -48,6 +50,7 @@ class FromSums:
     fit_intercept: bool = True
     found: RidgePosterior | None = None
     folded: Folded | None = None
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     #: There is no local part.
     part = None
@@ -75,49 +78,50 @@ class FromSums:
     @property
     def noise(self) -> FloatArray:
         """The variance of the noise: [n_targets]."""
-        return self.posterior.noise
+        return self.posterior().noise
 
     @property
     def amplitude(self) -> FloatArray:
         """The variance of the coefficients: [n_targets]."""
-        return self.posterior.amplitude
+        return self.posterior().amplitude
 
     @property
     def log_evidence(self) -> float:
         """Of a Gaussian process."""
-        return self.posterior.log_evidence
+        return self.posterior().log_evidence
 
-    @cached_property
+    @found_once
     def posterior(self) -> RidgePosterior:
-        """The posterior of the coefficients, found once from the moments."""
+        """Return the posterior of the coefficients, from the moments."""
         if self.found is not None:
             return self.found
         moments = [] if self.sums is None else self.sums.moments
         missing = 0.0 if self.sums is None else left_out(self.space, self.sums.rows.rows())
         return RidgePosterior.of(moments, self.solution, self.fit_intercept, missing)
 
-    @cached_property
+    @found_once
     def unseen(self) -> Folded:
-        """Predictions for the sampled rows by other rows, found once."""
+        """Return predictions for the sampled rows by other rows."""
         if self.folded is not None:
             return self.folded
         rows, weight = self._sample, self._weight
         Y = np.asarray(rows.y, np.float64)
-        unit = self.posterior.unit
-        return left_out_predictions(self.posterior, self.space, rows.rows(), Y, weight / unit)
+        posterior = self.posterior()
+        relative = weight / posterior.unit
+        return left_out_predictions(posterior, self.space, rows.rows(), Y, relative)
 
-    @cached_property
+    @found_once
     def calibration(self) -> Calibration:
-        """What makes intervals hold, from rows that are left out; found once."""
-        rows, folded = self._sample, self.unseen
+        """Return what makes intervals hold, from rows that are left out."""
+        rows, folded, posterior = self._sample, self.unseen(), self.posterior()
         X, Y = take(rows.rows(), folded.rows), np.asarray(rows.y, np.float64)[folded.rows]
-        weight = self._weight[folded.rows] / self.posterior.unit
-        return calibrate_features(self.posterior, self.space, X, Y, weight, folded)
+        weight = self._weight[folded.rows] / posterior.unit
+        return calibrate_features(posterior, self.space, X, Y, weight, folded)
 
-    @cached_property
-    def classes(self) -> ClassCalibration:
-        """What makes values of classes probabilities, from rows that are left out; found once."""
-        folded = self.unseen
+    @found_once
+    def class_calibration(self) -> ClassCalibration:
+        """Return what makes values of classes probabilities, from rows that are left out."""
+        folded = self.unseen()
         labels = self._sample.y.argmax(axis=1)[folded.rows]
         return ClassCalibration.of(folded.mean, labels, self._weight[folded.rows])
 
@@ -143,13 +147,13 @@ class FromSums:
 
     def latent(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of the latent functions: [n, n_targets]."""
-        mean, variance, _ = self.posterior.predict(self.space, rows)
+        mean, variance, _ = self.posterior().predict(self.space, rows)
         return mean, np.sqrt(variance)
 
     def observed(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of observations: [n, n_targets]."""
-        posterior = self.posterior
-        mean, latent, log = posterior.predict(self.space, rows, self.calibration.variance)
+        posterior = self.posterior()
+        mean, latent, log = posterior.predict(self.space, rows, self.calibration().variance)
         return mean, np.sqrt(latent + posterior.noise) * np.exp(log / 2)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
@@ -167,7 +171,7 @@ class FromSums:
         -------
         ndarray of shape (n, n_targets, n_samples)
         """
-        posterior = self.posterior
+        posterior = self.posterior()
         width, n_targets = self.coef.shape
         shape = (n_targets, n_samples)
         scale = np.sqrt(posterior.noise)[:, None]
@@ -193,8 +197,4 @@ class FromSums:
 
     def light(self) -> "FromSums":
         """Return a copy without sums, that keeps what was found by them."""
-        copy = replace(self, sums=None)
-        for name in ("posterior", "unseen", "calibration", "classes"):
-            if name in vars(self):
-                vars(copy)[name] = vars(self)[name]
-        return copy
+        return replace(self, sums=None, kept=dict(self.kept))

@@ -19,15 +19,51 @@ them apart its gradient is zero, and only permutation tells. For a linear f both
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from .._typing import Array, FloatArray
+from ..rows import sample_rows
+from .encoders import sources_of
 
-__all__ = ["column_shares", "permutation_shares"]
+__all__ = ["PROBES", "column_shares", "importances", "permutation_shares"]
+
+#: Rows at which the importances of columns are found.
+PROBES = 256
+# A local part must keep most of its places: at most one in five is left out.
+PLACES_A_PROBE = 5
 
 # Rows with permuted columns, for each group: the permutation of fewer rows is drawn several times.
 DRAWN_ROWS = 1024
+
+
+def importances(
+    solved: Any, encoder: Any, probes: Array, names: Any, n_columns: int
+) -> dict[str, float]:
+    """Return shares of the columns in what the predictions of a model depend on.
+
+    Parameters
+    ----------
+    solved : FromSums or FromRows
+    encoder : transformer or None
+        What made rows of numbers; with one shares are by permutation, without by gradients.
+    probes : ndarray of shape (n, d)
+        Rows of numbers.
+    names : sequence of str or None
+        Names of the columns; None: x0, x1, ...
+    n_columns : int
+        How many columns there were before the encoder.
+    """
+    if encoder is None:
+        known = [f"x{number}" for number in range(probes.shape[1])] if names is None else names
+        gradients = solved.gradient(probes, held_out=True)
+        return column_shares(gradients, probes, [str(name) for name in known])
+    if solved.part is not None:
+        most = len(solved.part.joint.residual) // PLACES_A_PROBE + 1
+        probes = probes[sample_rows(len(probes), most)]
+    groups = sources_of(encoder, n_columns)
+    return permutation_shares(solved.without(probes).mean, probes, groups)
 
 
 def permutation_shares(

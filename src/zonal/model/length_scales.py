@@ -29,7 +29,7 @@ __all__ = ["tune_length_scales"]
 
 # Rows and features by which length scales are compared.
 ROWS, COLUMNS = 2_000, 512
-# The kernel's length scale moves at most by this factor, a column's in so many steps of two.
+# The kernel's length scale moves by a factor of at most MOST, a column's by at most 2^STEPS.
 MOST, STEPS = 2.0, 3
 # Among more columns than this none is moved for itself.
 MOST_COLUMNS = 16
@@ -110,7 +110,7 @@ class _Scaled:
         return cls(last, np.ones(len(parts)), np.ones(n_columns))
 
     def map(self, most: int | None = None) -> Any:
-        """Return the map, not fitted, with at most so many columns."""
+        """Return the map, not fitted, with at most that many columns."""
         found = clone(self.last)
         if isinstance(self.last, GroupedFeatures):
             groups = [

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from .._typing import Array, FloatArray
-from ..features.baselines.nystroem import NystroemFeatures
+from ..features.nystroem import NystroemFeatures
 from ..features.space import FeatureSpace
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
@@ -123,7 +123,7 @@ class LogLoss:
         counting = np.flatnonzero(weight > 0)
         trial = rows.rows(counting[sample_rows(len(counting), TRIAL_ROWS)])
         losses = [
-            self.on_rows(_landmarks(local, stretch, TRIAL_COLUMNS, trial.X), trial).classes.loss
+            self.on_rows(_landmarks(local, stretch, TRIAL_COLUMNS, trial.X), trial).calibrated.loss
             for stretch in STRETCHES
         ]
         best = STRETCHES[int(np.argmin(losses))]
@@ -132,7 +132,7 @@ class LogLoss:
         if local.columns is None:
             return found
         whole = make_pipeline(local.columns, space.features)
-        return FromClasses(FeatureSpace(whole, space.n_columns), found.mode, found.classes)
+        return FromClasses(FeatureSpace(whole, space.n_columns), found.mode, found.calibrated)
 
 
 def _landmarks(local: FromRows, stretch: float, n_components: int, X: Array) -> FeatureSpace:
@@ -148,5 +148,5 @@ def held_out_loss(squared: FromRows) -> float:
     """Return the mean log loss of calibrated indicators at rows that are left out of the fit."""
     truth, values, weight = unseen_local(squared.part, squared.map)
     labels = truth.argmax(axis=1)
-    chances = squared.classes.probabilities(values)[np.arange(len(labels)), labels]
+    chances = squared.class_calibration().probabilities(values)[np.arange(len(labels)), labels]
     return float(-np.average(np.log(chances), weights=weight))

@@ -1,13 +1,13 @@
 """What to fit, as a value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._typing import FloatArray
 from ..kernels import Kernel
 from ..kriging.search import Found
 
-__all__ = ["MIN_ROWS", "Local", "Recipe"]
+__all__ = ["MIN_ROWS", "Local", "Recipe", "Share"]
 
 #: With fewer rows there is nothing to choose by, and folds leave too much to chance.
 MIN_ROWS = 300
@@ -73,6 +73,10 @@ class Recipe:
         Whether there is a constant (with a local part there always is one).
     records : tuple of dict
         What the choice has tried.
+    others : tuple of Share
+        Recipes whose predictions are averaged with those of this one, and their weights.
+    spread : float
+        The error of the average over the average of the errors.
     """
 
     features: Any = None
@@ -83,9 +87,30 @@ class Recipe:
     noise: float | None = None
     fit_intercept: bool = True
     records: tuple[dict[str, Any], ...] = ()
+    others: tuple["Share", ...] = ()
+    spread: float = 1.0
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of this recipe, and those of the others; their sum is one."""
+        shares = [share.weight for share in self.others]
+        return (1 - sum(shares), *shares)
+
+    def shrunk_as(self, other: "Recipe") -> "Recipe":
+        """Return the same with coefficients that are shrunk as another recipe says."""
+        return replace(
+            self,
+            alpha=other.alpha,
+            alphas=other.alphas,
+            noise=other.noise,
+            fit_intercept=other.fit_intercept,
+            others=tuple(
+                Share(share.weight, share.recipe.shrunk_as(other)) for share in self.others
+            ),
+        )
 
     def __str__(self) -> str:
-        """Say it in five lines."""
+        """Say it in five lines, and in five more for each other recipe of a weighted mean."""
         local = self.local
         part = "none"
         if local is not None:
@@ -96,17 +121,34 @@ class Recipe:
             part = f"{kernel or 'kernel by evidence'}, {local.n_neighbors} neighbours"
             part += ", noise by evidence" if noise is None else f", noise {noise:.3g}"
         shrink = f"{self.alpha:.3g}" if not isinstance(self.alpha, str) else f"by {self.alpha}"
+        chosen = f"among {len(self.records)}" if self.records else "by the user"
+        if self.others:
+            chosen += f", with the weight {self.weights[0]:.2f} beside the following"
         return "\n".join(
             [
                 f"columns    {_one_line(self.columns) or 'as they are'}",
                 f"features   {_one_line(self.features) or 'a constant'}",
                 f"local part {_one_line(part)}",
                 f"alpha      {shrink if self.noise is None else f'the given noise {self.noise:g}'}",
-                f"chosen     among {len(self.records)}"
-                if self.records
-                else "chosen     by the user",
+                f"chosen     {chosen}",
+                *(f"weight {share.weight:.2f}\n{share.recipe}" for share in self.others),
             ]
         )
+
+
+@dataclass(frozen=True)
+class Share:
+    """A recipe that takes part in a weighted mean.
+
+    Attributes
+    ----------
+    weight : float
+        Between zero and one.
+    recipe : Recipe
+    """
+
+    weight: float
+    recipe: Recipe
 
 
 def _one_line(value: Any) -> str:

@@ -77,7 +77,7 @@ def _leaving_out(
     weight: FloatArray | None = np.ones(len(Y))
     if sums.rows.weight is not None:
         weight = np.asarray(sums.rows.weight)
-    if merges_copies:  # of a stream, or of chunks, nobody has looked for copies before
+    if merges_copies:  # streams and chunks have not been searched for copies before
         weight = merge_copies(X, Y, weight)
     assert weight is not None
     counting = np.flatnonzero(weight)

@@ -114,11 +114,11 @@ class RidgePosterior:
         )
 
     def mean(self, Z: Array) -> Array:
-        """Return predictions from features, in float64 whatever these are: [n, n_targets]."""
+        """Return predictions from features, always in float64: [n, n_targets]."""
         return linear(Z, self.solution.coef, self.solution.intercept)
 
     def whitened(self, Z: Array) -> Array:
-        """Return features whose squares add up to their leverage (but for 1/n): [n, D]."""
+        """Return features whose squares add up to their leverage less 1/n: [n, D]."""
         return (Z - self.middle.astype(Z.dtype)) @ self.factor.astype(Z.dtype)
 
     def variance(self, leverage: Array, missing: Array) -> Array:

@@ -23,6 +23,11 @@ class SampledSums:
     moments: list[Moments]
     rows: Reservoir
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return sum(part.n_rows for part in self.moments)
+
     def __sizeof__(self) -> int:
         """Bytes, by which Dask decides what is moved."""
         parts = [*self.moments, self.rows]

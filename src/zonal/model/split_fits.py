@@ -2,7 +2,7 @@
 
 A row is conditioned on earlier rows near it. Where neither the row nor these are in the test part
 of a split, its whitened columns are those of the whole fit: they are summed once for all splits,
-and only rows that touch the test part are whitened anew.
+and only rows that touch the test part are whitened again.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ __all__ = ["FIT_NEIGHBORS", "SplitFits", "fit_part", "judged_rows", "part_of"]
 
 #: Neighbours in the fit of a model that was chosen, where predictions may use more.
 FIT_NEIGHBORS = 24
-# Whitened rows by which a joint model is judged: at least so many, and so many a column.
+# Whitened rows by which a joint model is judged: at least JUDGED_ROWS, and ROWS_A_COLUMN a column.
 JUDGED_ROWS, ROWS_A_COLUMN = 4_000, 8
 # Without features they find nothing but the mean and the scale; as many, so that neighbours of the
 # one are those of the other.
@@ -72,14 +72,14 @@ class SplitFits:
         known[-1] = True  # where -1 stands for no neighbour
         stays = known[whitening.rows] & known[whitening.neighbors].all(axis=1)
         touched = np.searchsorted(train, whitening.rows[known[whitening.rows] & ~stays])
-        anew = process.whitening(touched.astype(np.int32), FIT_NEIGHBORS)
+        again = process.whitening(touched.astype(np.int32), FIT_NEIGHBORS)
         # Whichever is less work: the sum of what stays, or of what does not.
         if 2 * stays.sum() < len(stays):
             gram = self._gram(self.process, self.targets, whitening.part(stays))
         else:
             gram = self._sums - self._gram(self.process, self.targets, whitening.part(~stays))
-        gram = gram + self._gram(process, targets, anew)
-        variance = np.concatenate([whitening.variance[stays], anew.variance])
+        gram = gram + self._gram(process, targets, again)
+        variance = np.concatenate([whitening.variance[stays], again.variance])
         n_targets = targets.shape[1]
         # Rows that repeat a place tell of the noise, which is known.
         nothing = Repeated.nothing(len(variance), n_targets)
@@ -96,7 +96,7 @@ class SplitFits:
 
 
 def part_of(process: LocalProcess, known: npt.NDArray[np.intp]) -> LocalProcess:
-    """Return the process of which fewer rows are known."""
+    """Return the process with fewer known rows."""
     return process.observed_at(process.rows[known], process.weight[known])
 
 

@@ -33,7 +33,7 @@ __all__ = ["Start"]
 
 @dataclass(frozen=True)
 class Start:
-    """What is frozen before rows are summed; it is sent to whoever holds them.
+    """What must be fixed before rows are summed; workers that hold rows receive a copy.
 
     Attributes
     ----------
@@ -146,20 +146,15 @@ class Start:
 
     def shrunk_as(self, shrink: Recipe, n_folds: int) -> "Start":
         """Return the same with coefficients that are shrunk as another recipe says."""
-        recipe = replace(
-            self.recipe,
-            alpha=shrink.alpha,
-            alphas=shrink.alphas,
-            noise=shrink.noise,
-            fit_intercept=shrink.fit_intercept,
-        )
+        recipe = self.recipe.shrunk_as(shrink)
         summation = None if self.summation is None else replace(self.summation, n_folds=n_folds)
         return replace(self, recipe=recipe, summation=summation)
 
-    def with_alpha(self, alpha: float) -> "Start":
-        """Return the same with a regularisation that is given, for one sum over all rows."""
+    def keeping(self, found: FromSums | FromRows) -> "Start":
+        """Return the same with everything that was found, the regularisation too."""
         summation = None if self.summation is None else replace(self.summation, n_folds=1)
-        return replace(self, recipe=replace(self.recipe, alpha=alpha), summation=summation)
+        known = self.knowing(found)
+        return replace(known, recipe=replace(known.recipe, alpha=found.alpha), summation=summation)
 
     def with_cells(self, cells: Cells) -> "Start":
         """Return the same for other cells."""

@@ -74,7 +74,7 @@ class Summation:
 def announce_sums(
     owner: str, n_rows: int, width: int, n_targets: int, n_sums: int, solving: float
 ) -> None:
-    """Say what sums and systems of so many columns and targets take, before they are made.
+    """Warn of sums and systems that will take much time or memory, before they are made.
 
     Parameters
     ----------

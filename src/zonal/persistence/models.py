@@ -17,16 +17,19 @@ from .._validation import is_sparse
 from .._version import __version__
 from .archive import MAX_BYTES, check_parts, check_seal, check_sizes, seal, write
 from .functions import MissingFunction, replace, user_functions, walk
-from .types import full_name, trusted_names
+from .types import MOVED_MODULES, full_name, trusted_names
 
 __all__ = ["FORMAT", "load", "save"]
 
 #: Raised with every change of what is saved. Files of format 2 have no checksum. Learners of files
-#: before format 4 had another shape, and are refused; maps and kernels are read from format 2 on.
-FORMAT = 4
+#: before format 5 had another shape, and are refused; maps and kernels are read from format 2 on,
+#: also where their modules have moved since.
+FORMAT = 5
 OLDEST = 2
-LEARNERS = 4
+LEARNERS = 5
 HEADER = "zonal.json"
+# Where skops names the types of an archive.
+SCHEMA = "schema.json"
 MAX_HEADER = 1 << 20
 
 
@@ -242,10 +245,26 @@ def _needed_functions(path: Path, content: bytes, max_bytes: int) -> list[str]:
     return needed
 
 
+def _with_new_names(content: bytes) -> bytes:
+    """Return an archive that names modules where they are now."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        schema = archive.read(SCHEMA)
+        renamed = schema
+        for old, new in MOVED_MODULES.items():
+            renamed = renamed.replace(f'"{old}"'.encode(), f'"{new}"'.encode())
+        if renamed == schema:
+            return content
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as copy:
+            for name in archive.namelist():
+                copy.writestr(name, renamed if name == SCHEMA else archive.read(name))
+    return buffer.getvalue()
+
+
 def _holds_learner(content: bytes) -> bool:
     """Tell whether an archive names a class of `zonal.learners`."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return b'"zonal.learners' in archive.read("schema.json")
+        return b'"zonal.learners' in archive.read(SCHEMA)
 
 
 def _header(archive: zipfile.ZipFile) -> dict[str, Any]:
@@ -261,6 +280,7 @@ def _loaded(sio: Any, content: bytes, trusted: set[str], max_bytes: int) -> Any:
     known = trusted_names() | trusted
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         check_sizes(archive, max_bytes)
+    content = _with_new_names(content)
     foreign = sorted(set(sio.get_untrusted_types(data=content)) - known)
     if foreign:
         raise ValueError(

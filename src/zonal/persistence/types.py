@@ -1,4 +1,4 @@
-"""The types that a model file may hold: a closed list, whatever happens to be imported.
+"""The types that a model file may hold: a closed list, which imports do not extend.
 
 A class whose objects are part of a model stands here; nothing else of zonal is ever made from a
 file. Modules are named, not imported: `zonal.load` imports those that a file needs, after it has
@@ -8,14 +8,14 @@ compared the names.
 import scipy.sparse as sp
 from sklearn import model_selection
 
-__all__ = ["OWN", "full_name", "trusted_names"]
+__all__ = ["MOVED_MODULES", "OWN", "full_name", "trusted_names"]
 
 #: The classes of zonal, by their modules in it.
 OWN = {
     "calibration.classes": "ClassCalibration",
     "calibration.intervals": "Calibration",
     "calibration.local_variance": "LocalVariance",
-    "calibration.quantiles": "ScoreQuantiles",
+    "calibration.quantiles": "MeanQuantiles ScoreQuantiles",
     "calibration.ridge_variance": "RidgeVariance",
     "calibration.softmax": "SoftmaxCalibration",
     "evaluation.blocks": "BlockKFold",
@@ -23,13 +23,11 @@ OWN = {
     "evaluation.matched": "DistanceMatchedKFold",
     "features.baselines.adaptive_sketch": "AdaptiveSketchFeatures",
     "features.baselines.fastfood": "FastFoodFeatures",
-    "features.baselines.fourier": "FourierFeatures",
     "features.baselines.hash_kernel": "HashKernel",
     "features.baselines.hashing": "HashingFeatures",
     "features.baselines.maclaurin": "MaclaurinFeatures",
     "features.baselines.modified_fourier": "ModifiedFourierFeatures",
     "features.baselines.neural_tangent": "NTKFeatures _Layer",
-    "features.baselines.nystroem": "NystroemFeatures",
     "features.baselines.polysketch": "PolySketchFeatures",
     "features.baselines.relu": "ReLUFeatures",
     "features.baselines.sketch_tree": "SketchTree _Direct _Leaf _One _TensorSketch",
@@ -46,9 +44,11 @@ OWN = {
     "features.columns.table.words": "MeanPart SimplexPart WordLevels",
     "features.columns.table_encoder": "TableEncoder",
     "features.direction_groups": "DirectionGroup",
+    "features.fourier": "FourierFeatures",
     "features.gegenbauer": "GegenbauerFeatures",
     "features.harmonic": "HarmonicFeatures",
     "features.harmonic_form": "HarmonicForm",
+    "features.nystroem": "NystroemFeatures",
     "features.product": "ProductFeatures",
     "features.space": "FeatureSpace",
     "features.sum": "SumFeatures",
@@ -73,21 +73,20 @@ OWN = {
     "kriging.marginal": "Marginal",
     "kriging.process": "LocalProcess",
     "kriging.search": "Found",
-    "learners.cca": "KernelCCA _Directions",
-    "learners.checkpoint": "Progress",
+    "learners.cca": "KernelCCA",
     "learners.classifier": "KernelRidgeClassifier",
-    "learners.exact_checkpoint": "Iterations",
     "learners.exact_ridge": "ExactKernelRidge",
     "learners.gaussian_process": "GaussianProcess",
     "learners.glm": "KernelGLM",
     "learners.kmeans": "KernelKMeans",
     "learners.neighbor_kriging": "NeighborKriging",
-    "learners.pca": "KernelPCA _Components",
+    "learners.pca": "KernelPCA",
     "learners.ridge": "KernelRidge",
     "likelihoods.amounts": "Gamma",
     "likelihoods.counts": "NegativeBinomial Poisson",
     "likelihoods.robust": "Student",
     "likelihoods.shares": "Bernoulli Binomial",
+    "model.blend": "Blend BlendStart BlendSums",
     "model.cells": "Cells",
     "model.class_fit": "ClassMode",
     "model.feature_calibration": "Folded",
@@ -98,19 +97,22 @@ OWN = {
     "model.from_sums": "FromSums",
     "model.local_solution": "LocalSolution Observations",
     "model.newton_sums": "Spread",
-    "model.recipe": "Local Recipe",
+    "model.recipe": "Local Recipe Share",
     "model.ridge_posterior": "RidgePosterior",
     "model.sampled_sums": "SampledSums",
     "model.start": "Start",
     "model.summation": "Summation",
     "model.target_scale": "TargetScale",
+    "moments.components": "CanonicalPairs Components",
     "moments.moments": "Moments",
     "moments.ridge": "Solution",
+    "persistence.checkpoint": "Progress",
     "persistence.functions": "MissingFunction",
     "polynomials.harmonics": "HarmonicProgram",
     "rows.block": "Block",
     "rows.kept": "KeptRows",
     "rows.reservoir": "Reservoir",
+    "solvers.checkpoint": "Iterations",
     "solvers.conjugate_gradients": "State",
     "solvers.report": "SolverReport",
 }
@@ -118,6 +120,11 @@ OWN = {
 METHODS = {"zonal.kernels.base.GeneralizedZonalKernel.coefficients"}
 # Where files of format 2 have it.
 MOVED = {"zonal.persistence.MissingFunction"}
+#: Modules by the names that files before format 5 have for them, and where they are now.
+MOVED_MODULES = {
+    "zonal.features.baselines.fourier": "zonal.features.fourier",
+    "zonal.features.baselines.nystroem": "zonal.features.nystroem",
+}
 
 
 def full_name(kind: type) -> str:

@@ -1,17 +1,35 @@
-"""Memory that matrix products need beside their results."""
+"""Memory that blocks of rows share, and memory that matrix products need beside their results."""
 
 import os
+import threading
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dgemm
 
-__all__ = ["reserve_buffers"]
+from .._typing import Array
+
+__all__ = ["Scratch", "reserve_buffers"]
 
 # OpenBLAS takes 32 MB at its first product and keeps them; twice that leaves something for others.
 BUFFER = 1 << 26
 # Smaller products may do without.
 SIZE = 256
+
+
+class Scratch(threading.local):
+    """A thread's memory for one array, used again for the next: fresh pages cost much."""
+
+    def __init__(self) -> None:
+        self._memory: Array = np.empty(0)
+
+    def array(self, shape: tuple[int, int], dtype: Any) -> Array:
+        """Return an array of that shape, not cleared."""
+        size = shape[0] * shape[1]
+        if self._memory.dtype != dtype or self._memory.size < size:
+            self._memory = np.empty(size, dtype)
+        return self._memory[:size].reshape(shape)
 
 
 def reserve_buffers(limited: bool = False) -> None:

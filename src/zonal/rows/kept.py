@@ -44,6 +44,16 @@ class KeptRows:
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self)
+
+    @property
+    def moments(self) -> list[object]:
+        """No sums are taken over rows that are kept."""
+        return []
+
     def joined(self) -> Block:
         """Return all rows as one block."""
         return join(list(self.blocks))

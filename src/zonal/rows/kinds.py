@@ -1,4 +1,4 @@
-"""Which kinds of rows there are: arrays, streams of blocks, Dask collections."""
+"""Which kinds of rows there are: arrays, frames, streams of blocks, Dask collections."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +7,15 @@ import numpy as np
 
 from .hashing import LEARN_ROWS
 
-__all__ = ["is_dask", "is_many", "is_stream"]
+__all__ = ["is_dask", "is_frame", "is_many", "is_stream"]
+
+# The libraries whose frames are known.
+FRAMES = ("pandas", "polars")
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a table with names: a frame of pandas or polars, not imported here."""
+    return type(X).__module__.split(".")[0] in FRAMES and hasattr(X, "columns")
 
 
 def is_dask(X: Any) -> bool:

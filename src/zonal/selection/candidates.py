@@ -1,4 +1,4 @@
-"""The candidates: kernels of several widths, and the maps that can carry them."""
+"""Kernels of several widths, and the maps that can carry them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._typing import FloatArray
 from .._validation import is_sparse
 from ..features import (
     FourierFeatures,
@@ -16,10 +17,11 @@ from ..features import (
     ProductFeatures,
 )
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
+from ..kernels.bandwidth import median_distance
 from ..polynomials import harmonic_dimension
 from .sums import SUMS, Columns
 
-__all__ = ["COMPOSITE", "FAMILIES", "WIDTHS", "Candidate", "Scales", "maps_for", "scout_for"]
+__all__ = ["COMPOSITE", "FAMILIES", "WIDTHS", "Kernelized", "Scales", "maps_for", "scout_for"]
 
 FAMILIES = ("gaussian", "matern 5/2", "matern 3/2", "laplacian")
 #: Length scales that are tried, in units of the median distance.
@@ -40,10 +42,22 @@ class Scales:
     rest: float = 1.0
     columns: "Columns" = field(default_factory=lambda: Columns((), ()))
 
+    @classmethod
+    def of(
+        cls, rows: Any, weights: FloatArray, sphere: npt.NDArray[np.intp] | None = None
+    ) -> "Scales":
+        """Measure rows of a pilot."""
+        found = cls(median_distance(rows, weights), columns=Columns.of(rows))
+        if sphere is None or rows.shape[1] == 3:
+            return found
+        rest = np.setdiff1d(np.arange(rows.shape[1]), sphere)
+        places, others = (median_distance(rows[:, part], weights) for part in (sphere, rest))
+        return replace(found, sphere=places, rest=others)
+
 
 @dataclass(frozen=True)
-class Candidate:
-    """One choice: kernel family, length scale and feature map.
+class Kernelized:
+    """Features of a kernel: its family, its length scale and the map that carries it.
 
     Attributes
     ----------
@@ -65,12 +79,21 @@ class Candidate:
     rest_width: float | None = None
     metric: bool = False
 
-    def on(self, name: str) -> "Candidate":
-        """The same kernel on another map."""
+    def on(self, name: str) -> "Kernelized":
+        """Return the same kernel on another map."""
         return replace(self, map=name)
 
-    def neighbours(self) -> Iterator["Candidate"]:
-        """The same with a length scale that is a little smaller or larger."""
+    def words(self) -> dict[str, Any]:
+        """Return what a table of candidates says of the kernel."""
+        return {
+            "kernel": self.family,
+            "width": self.width,
+            "rest_width": self.rest_width,
+            "metric": self.metric,
+        }
+
+    def neighbours(self) -> Iterator["Kernelized"]:
+        """Yield the same with a length scale that is a little smaller or larger."""
         for factor in (2**-0.5, 2**0.5):
             yield replace(self, width=_rounded(self.width * factor))
             if self.rest_width is not None:
@@ -84,7 +107,7 @@ class Candidate:
         dim: int,
         seed: int,
     ) -> Any:
-        """The feature map, not fitted."""
+        """Return the feature map, not fitted."""
         if self.map == "product":
             assert sphere is not None
             assert self.rest_width is not None
@@ -125,7 +148,7 @@ def _kernel(family: str, length_scale: float) -> Kernel:
 
 
 def scout_for(dim: int, n_components: int) -> str:
-    """The cheap map that stands for all others while kernels are compared.
+    """Return the cheap map that stands for all others while kernels are compared.
 
     Harmonics, where at least degree 4 fits; else landmarks.
     """
@@ -134,7 +157,7 @@ def scout_for(dim: int, n_components: int) -> str:
 
 
 def maps_for(rows: Any, n_components: int) -> list[str]:
-    """The maps that are tried in the last round."""
+    """Return the maps that are tried at full width."""
     dim = rows.shape[1]
     maps = ["nystroem, uniform", "fourier"]
     if dim + 1 <= n_components and not is_sparse(rows):

@@ -1,54 +1,85 @@
-"""Lines of the table of what was tried."""
+"""The table of what a choice has tried."""
 
 import math
 from typing import Any
 
-from .candidates import Candidate
-
-__all__ = ["left_out", "record"]
-
-# The round of what was left out.
-NEVER = 7
+__all__ = ["Log"]
 
 
-def record(
-    round_: int,
-    candidate: Candidate | None,
-    *,
-    metric: bool,
-    features: str,
-    columns: int,
-    error: float,
-    seconds: float,
-    local: str = "none",
-) -> dict[str, Any]:
-    """Return the line of one trial; no candidate: no features."""
-    return {
-        "round": round_,
-        "kernel": "none" if candidate is None else candidate.family,
-        "width": None if candidate is None else candidate.width,
-        "rest_width": None if candidate is None else candidate.rest_width,
-        "metric": metric,
-        "features": features,
-        "columns": columns,
-        "local": local,
-        "error": error,
-        "seconds": seconds,
-        "chosen": False,
-    }
+class Log:
+    """Lines of a table, one for each trial.
 
+    Parameters
+    ----------
+    verbose : bool
+        Whether each line is printed.
 
-def left_out(what: list[str]) -> list[dict[str, Any]]:
-    """Return the lines of what there was no time for, each once."""
-    return [
-        record(
-            NEVER,
-            None,
-            metric=False,
-            features=f"no time for {name}",
-            columns=0,
-            error=math.nan,
-            seconds=0.0,
-        )
-        for name in dict.fromkeys(what)
-    ]
+    Attributes
+    ----------
+    lines : list of dict
+    """
+
+    def __init__(self, verbose: bool = False) -> None:
+        self.verbose, self.lines = verbose, list[dict[str, Any]]()
+
+    def add(
+        self,
+        round_: int,
+        candidate: str,
+        *,
+        rows: int = 0,
+        columns: int = 0,
+        loss: float = math.nan,
+        seconds: float = 0.0,
+        kernel: str = "none",
+        width: float | None = None,
+        rest_width: float | None = None,
+        metric: bool = False,
+        local: str = "none",
+    ) -> dict[str, Any]:
+        """Add the line of one trial, and return it.
+
+        Parameters
+        ----------
+        round_ : int
+            1 to 4: features on the pilot; 5: all candidates, on rows held out of all rows; 6: what
+            there was no time for.
+        candidate : str
+            The feature map, or what stands in its place.
+        rows, columns : int
+            Rows and features of the trial.
+        loss : float
+            The squared error on held-out rows, over that of the mean.
+        seconds : float
+        kernel, width, rest_width, metric
+            Of the features: family, length scale in median distances (beside a sphere: that of the
+            other columns), and whether they are in a learned metric.
+        local : str
+            The local part.
+        """
+        line = {
+            "round": round_,
+            "features": candidate,
+            "kernel": kernel,
+            "width": width,
+            "rest_width": rest_width,
+            "metric": metric,
+            "local": local,
+            "rows": rows,
+            "columns": columns,
+            "error": loss,
+            "seconds": seconds,
+            "weight": 0.0,
+            "chosen": False,
+        }
+        self.lines.append(line)
+        if self.verbose:
+            name = f"{kernel} {width:.3g}, {candidate}" if width else f"{candidate}, local {local}"
+            where = ", learned metric" if metric else ""
+            print(f"round {round_}: {name}{where}: error {loss:.4g}, {seconds:.2f} s")
+        return line
+
+    def left_out(self, what: list[str]) -> None:
+        """Add a line for each thing that there was no time for, once."""
+        for name in dict.fromkeys(what):
+            self.add(6, f"no time for {name}")

@@ -2,7 +2,7 @@ r"""Conjugate gradients for many systems at once, in two precisions.
 
 A pass over the kernel costs nearly the same for one vector as for a dozen, so that all columns
 take their steps together. Products in the iterations may be of single precision; the residual that
-decides is found anew in double precision, and a system that is not solved by then goes on from
+decides is found again in double precision, and a system that is not solved by then goes on from
 there (iterative refinement). So the result has the accuracy that is asked for, at the price of
 one or two products in double precision.
 """
@@ -18,7 +18,7 @@ from .._typing import FloatArray
 
 __all__ = ["Solved", "State", "System", "Watch", "solve"]
 
-# What one round of iterations may gain before the residual is found anew: about what products of
+# What one round of iterations may gain before the residual is found again: about what products of
 # single precision are good for, and enough for the usual tolerance of 1e-4 to take one round.
 ROUND = 5e-5
 # The rounds aim below the tolerance, so that a residual in double precision is below it too.

@@ -1,4 +1,4 @@
-"""Extreme eigenvalues of whatever can be applied to a block of vectors."""
+"""Extreme eigenvalues of an operator that is applied to blocks of vectors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from ..features.space import Scratch
 from ..kernels import Kernel
+from ..rows.buffers import Scratch
 from ..rows.threads import ordered_map, thread_count
 from .tiles import KernelTiles
 

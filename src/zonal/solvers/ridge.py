@@ -22,7 +22,7 @@ from .systems import AllRows, Centers
 
 __all__ = ["SMALL", "CenterSums", "Found", "Settings", "solve_centers", "solve_rows"]
 
-#: Up to so many rows everything is in double precision, and nothing is forecast: it takes no time.
+#: Up to this many rows everything is in double precision and nothing is forecast: it is fast.
 SMALL = 2048
 
 

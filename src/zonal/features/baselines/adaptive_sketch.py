@@ -11,8 +11,8 @@ from scipy.linalg import eigh
 from ..._typing import Array, FloatArray
 from ..._validation import check_count, is_sparse
 from ...kernels.expansion.cut import average_taylor
+from ..landmarks import distinct_rows
 from ..training_sample import TrainingSample
-from .landmarks import distinct_rows
 from .sketched_powers import TOL
 from .taylor import TaylorFeatures, unit_rows, warn_if_cut
 from .tuple_sampling import TupleSampler

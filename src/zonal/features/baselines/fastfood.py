@@ -10,7 +10,7 @@ from ..._loaded import check_array, check_number
 from ..._typing import Array, FloatArray
 from ..._validation import is_sparse
 from ...engines.hadamard import fastfood_products
-from .fourier import SpectralFeatures, spectral_norms
+from ..fourier import SpectralFeatures, spectral_norms
 
 __all__ = ["FastFoodFeatures"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..._typing import FloatArray
 from ..._validation import check_positive
 from ...kernels import Gaussian
-from .fourier import SpectralFeatures
+from ..fourier import SpectralFeatures
 
 __all__ = ["ModifiedFourierFeatures"]
 

@@ -18,10 +18,10 @@ from ..._typing import Array
 from ..._validation import as_frame, check_choice, check_count, valid_rows
 from ...rows import Source, source_of
 from ...rows.dispatch import blockwise
-from ...rows.kinds import is_many
+from ...rows.kinds import is_frame, is_many
 from .metric.targets import StandardTargets
 from .table.building import Builder, find_place
-from .table.cells import Cells, columns_of, is_frame
+from .table.cells import Cells, columns_of
 from .table.counting import folds_of, sum_words
 from .table.encoding import Encoding, SplitTable
 from .table.identifiers import identifiers, warn_left_out

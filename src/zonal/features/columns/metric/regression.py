@@ -9,7 +9,7 @@ from ...._typing import Array, FloatArray
 from ....kernels import Kernel
 from ....moments.ridge import Eigen
 from ....rows.threads import map_rows
-from ...baselines.landmarks import whitening
+from ...landmarks import whitening
 from .distinct_sample import DistinctSample
 
 __all__ = ["Regression"]

@@ -13,10 +13,7 @@ import numpy as np
 
 from ...._typing import Array
 
-__all__ = ["Cells", "as_text", "columns_of", "gaps_of", "is_frame", "is_plain"]
-
-# The library that a frame belongs to.
-LIBRARIES = ("pandas", "polars")
+__all__ = ["Cells", "as_text", "columns_of", "gaps_of", "is_plain"]
 
 
 class Cells(NamedTuple):
@@ -36,11 +33,6 @@ class Cells(NamedTuple):
     values: Array
     order: tuple[str, ...] | None = None
     measure: str = "real"
-
-
-def is_frame(X: Any) -> bool:
-    """Tell whether X is a table with names: a frame of pandas or polars."""
-    return _library(X) in LIBRARIES and hasattr(X, "columns")
 
 
 def is_plain(X: Any) -> bool:

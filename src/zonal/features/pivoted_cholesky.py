@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from ..._typing import FloatArray
+from .._typing import FloatArray
 from .kernel_blocks import KernelFunction, kernel_diag, kernel_values, over_blocks
 
 __all__ = ["pivots"]
@@ -42,7 +42,7 @@ def pivots(
         head = factor[proposals, :done]
         residual = scales[proposals] * kernel_values(kernel, rows, rows) * scales[proposals, None]
         residual -= head @ head.T
-        # The first is accepted for sure, whatever the rounding errors of the products.
+        # The first is always accepted: rounding errors of the products must not reject it.
         np.fill_diagonal(residual, diagonal[proposals])
         accepted, lower = _reject(residual, noise[proposals], size - done, rng)
         new = proposals[accepted]

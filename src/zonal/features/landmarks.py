@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._typing import Array, FloatArray
-from ..._validation import is_sparse
-from ...rows import row_hash
-from ...rows.threads import block_slices
+from .._typing import Array, FloatArray
+from .._validation import is_sparse
+from ..rows import row_hash
+from ..rows.threads import block_slices
 from .kernel_blocks import KernelFunction, kernel_diag, kernel_values, over_blocks
 from .pivoted_cholesky import pivots
 

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from sklearn.base import BaseEstimator
 
 from .._typing import FloatArray
 from ..persistence import load, save
-from ..solvers.conjugate_gradients import State
-from .checkpoint import Checkpoint, settings_of
+from ..persistence.checkpoint import Checkpoint, settings_of
+from .conjugate_gradients import State
+from .ridge import Settings
 
 __all__ = ["ExactRun"]
 
@@ -45,7 +47,7 @@ class ExactRun:
     ----------
     checkpoint : Checkpoint, path-like or None
     learner : estimator
-        With its parameters, of which `verbose` is one.
+        Its parameters are compared with those in the file; `verbose` is one of them.
     """
 
     def __init__(self, checkpoint: Any, learner: Any) -> None:
@@ -80,10 +82,16 @@ class ExactRun:
         if (found.settings, found.digest) != (self._settings, self._digest):
             raise ValueError(
                 f"The checkpoint {self.path} was written by {found.settings} on other data or with "
-                f"other parameters than {self._settings}: remove the file to begin anew."
+                f"other parameters than {self._settings}: remove the file to start again."
             )
         state: State = found.state
         return state
+
+    def settings(self, settings: Settings, data: Any, before: State | None) -> Settings:
+        """Return settings that begin where the file or an earlier fit ended, and are watched."""
+        watched = self.path is not None or self._verbose
+        start = self.begin(data, before)
+        return replace(settings, start=start, watch=self.watch if watched else None)
 
     def watch(self, state: State, residuals: FloatArray) -> None:
         """Note an iteration."""

@@ -6,23 +6,28 @@ from typing import Any
 import numpy as np
 
 from ..features.columns.table.encoding import SplitTable
-from ..model.encoders import is_mixed
 from ..moments.folds import Splits, check_n_folds, make_splits
 from ..rows import Block
 from ..rows.survey import Survey
+from .encoders import is_mixed
 
 __all__ = ["check_alpha", "count_folds", "path_cost", "plan_folds", "splits_rows"]
+
+
+def _by_cv(alpha: Any) -> bool:
+    """Tell whether alpha is found by cross-validation, not given and not by evidence."""
+    return isinstance(alpha, str) and alpha == "cv"
 
 
 def splits_rows(alpha: Any, cv: Any, groups: Any) -> bool:
     """Tell whether a splitter, not the hash of row numbers, makes the folds."""
     is_number = isinstance(cv, Integral) and groups is None
-    return isinstance(alpha, str) and not is_number
+    return _by_cv(alpha) and not is_number
 
 
 def count_folds(alpha: Any, cv: Any, groups: Any) -> int:
-    """Return the number of folds by row number; none of them where alpha is given."""
-    if not isinstance(alpha, str):
+    """Return the number of folds by row number; one where no alpha is cross-validated."""
+    if not _by_cv(alpha):
         return 1
     if isinstance(cv, Integral) and not isinstance(cv, bool) and groups is None:
         return check_n_folds(int(cv))
@@ -42,8 +47,14 @@ def check_alpha(alpha: Any, rule: str = "cv") -> None:
 
 
 def path_cost(alpha: Any, n_sums: int) -> float:
-    """Return how long systems take: a path of alphas has a tridiagonal form for each fold."""
-    return 0.8 * n_sums if isinstance(alpha, str) else 0.2
+    """Return how long systems take, in eigendecompositions of their size.
+
+    A path of alphas has a tridiagonal form for each fold, the evidence has one; a given alpha needs
+    a Cholesky factor.
+    """
+    if _by_cv(alpha):
+        return 0.8 * n_sums
+    return 0.8 if isinstance(alpha, str) else 0.2
 
 
 def plan_folds(
@@ -59,7 +70,8 @@ def plan_folds(
 
     Parameters
     ----------
-    alpha, cv, groups
+    alpha : float, "cv" or "evidence"
+    cv, groups
         As learners take them.
     survey : Survey
         The rows as numbers, all of them or a sample.
@@ -74,9 +86,9 @@ def plan_folds(
     n_folds : int
     plan : Splits or None
     table : SplitTable or None
-        The table that is encoded anew for each split.
+        The table that is encoded again for each split.
     """
-    if not survey.whole or not isinstance(alpha, str):
+    if not survey.whole or not _by_cv(alpha):
         return count_folds(alpha, cv, groups), None, None
     assert raw is not None
     X = survey.sample.X if encoder is None else raw.X

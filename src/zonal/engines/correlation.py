@@ -17,12 +17,21 @@ import numpy as np
 from numba import njit
 
 from .._typing import Array, FloatArray
-from ..kernels import Gaussian, Kernel, Matern, RationalQuadratic
 
-__all__ = ["Correlation", "correlate", "exp_minus", "of_kernel", "scaled", "slopes"]
+__all__ = [
+    "EXPONENTIAL",
+    "GAUSSIAN",
+    "MATERN_32",
+    "MATERN_52",
+    "RATIONAL",
+    "Correlation",
+    "correlate",
+    "exp_minus",
+    "scaled",
+    "slopes",
+]
 
 EXPONENTIAL, MATERN_32, MATERN_52, GAUSSIAN, RATIONAL = range(5)
-_OF_NU = {0.5: EXPONENTIAL, 1.5: MATERN_32, 2.5: MATERN_52, math.inf: GAUSSIAN}
 # log 2 as a sum: the first part times a whole number below 2048 is exact.
 INVERSE_LOG_2 = 1 / math.log(2)
 LOG_2_HIGH, LOG_2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
@@ -47,23 +56,6 @@ class Correlation:
     family: int
     shape: float = 0.0
     length_scale: Any = 1.0
-
-
-def of_kernel(kernel: Kernel) -> Correlation | None:
-    """The compiled form of a kernel, or None if it has none.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        With all parameters resolved to numbers.
-    """
-    if isinstance(kernel, Gaussian):
-        return Correlation(GAUSSIAN, 0.0, kernel.bandwidth)
-    if isinstance(kernel, Matern) and kernel.nu in _OF_NU:
-        return Correlation(_OF_NU[kernel.nu], 0.0, kernel.length_scale)
-    if isinstance(kernel, RationalQuadratic):
-        return Correlation(RATIONAL, float(kernel.alpha), kernel.length_scale)
-    return None
 
 
 @njit(nogil=True, cache=True, fastmath=True)

@@ -1,4 +1,4 @@
-"""Features as learners take them: given or the default, seeded, with weights if they take some."""
+"""Features as a recipe has them: given or the default, seeded, with weights if they take some."""
 
 from numbers import Integral
 from typing import Any
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from .._typing import FloatArray
 from .._validation import check_count
 from ..features.default import default_features
-from ..model.encoders import weight_arguments
+from .encoders import weight_arguments
 
 __all__ = ["asked_width", "fit_features", "is_automatic", "take_sparse"]
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._typing import Array, FloatArray
-from ..._validation import row_norms
-from ...kernels import Kernel
-from ...rows.threads import block_slices, ordered_map
+from .._typing import Array, FloatArray
+from .._validation import row_norms
+from ..kernels import Kernel
+from ..rows.threads import block_slices, ordered_map
 
 __all__ = ["KernelFunction", "kernel_diag", "kernel_values", "over_blocks"]
 

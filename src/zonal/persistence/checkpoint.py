@@ -11,8 +11,9 @@ import joblib
 from sklearn.base import BaseEstimator
 
 from .._validation import check_count
-from ..persistence import load, save, user_functions
 from ..rows.block import Block
+from .functions import user_functions
+from .models import load, save
 
 __all__ = ["Checkpoint", "Run"]
 
@@ -97,7 +98,7 @@ class Run:
         if progress.settings != self._settings:
             raise ValueError(
                 f"The checkpoint {self.path} was written by {progress.settings}, but this is "
-                f"{self._settings}: remove the file to begin anew, or use the same parameters."
+                f"{self._settings}: remove the file to start again, or use the same parameters."
             )
         self._learner.restore(progress.learner)
         self._rows, self._digest = progress.rows, progress.digest
@@ -114,7 +115,7 @@ class Run:
         if rows != self._rows or digest != self._digest:
             raise ValueError(
                 f"The checkpoint {self.path} holds sums of {self._rows} rows that are not the "
-                "first rows of this data: remove the file to begin anew, or stream the same rows."
+                "first rows of this data: remove the file to start again, or stream the same rows."
             )
         return self._sums
 

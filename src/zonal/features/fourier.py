@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._typing import Array, FloatArray
-from ...engines.trigonometric import cosines_and_sines
-from ...kernels import Gaussian, Kernel, Matern, Product, RationalQuadratic, Scaled, Sum
-from ...kernels.slopes import Slopes
-from ...polynomials import uniform_sphere
-from ..directions import DIRECTIONS
-from ..gradients import AnchoredFeatures
-from ..training_sample import TrainingSample
+from .._typing import Array, FloatArray
+from ..engines.trigonometric import cosines_and_sines
+from ..kernels import Gaussian, Kernel, Matern, Product, RationalQuadratic, Scaled, Sum
+from ..kernels.slopes import Slopes
+from ..polynomials import uniform_sphere
+from .directions import DIRECTIONS
+from .gradients import AnchoredFeatures
+from .training_sample import TrainingSample
 
 __all__ = ["FourierFeatures", "SpectralFeatures", "spectral_norms"]
 
@@ -206,7 +206,7 @@ class FourierFeatures(SpectralFeatures):
         \sin\langle w_1, x\rangle, \dots, \sin\langle w_m, x\rangle],
         \qquad \mathbb{E}[Z Z^\top] = K .
 
-    Pairs of a cosine and a sine have less variance than cosines with random offsets, whatever the
+    Pairs of a cosine and a sine have less variance than cosines with random offsets, for all
     rows: :math:`(1 - k^2)^2 / D` for an entry k of the Gaussian's matrix, and
     :math:`z(x)^\top z(x) = k(x, x)` without any error.
 

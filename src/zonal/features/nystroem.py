@@ -9,15 +9,15 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
-from ..._typing import Array, FloatArray
-from ..._validation import canonical, check_choice, check_count, valid_rows
-from ...kernels import Kernel, as_kernel
-from ...rows.costs import announce_cost, eigen_seconds, sum_seconds
-from ...rows.dispatch import blockwise, sampled
-from ..base import KernelFeatures
-from ..training_sample import TrainingSample
+from .._typing import Array, FloatArray
+from .._validation import canonical, check_choice, check_count, valid_rows
+from ..kernels import Kernel, as_kernel
+from ..rows.costs import announce_cost, eigen_seconds, sum_seconds
+from ..rows.dispatch import blockwise, sampled
+from .base import KernelFeatures
 from .kernel_blocks import kernel_diag
 from .landmarks import SAMPLING, choose_landmarks, distinct_rows, whitening
+from .training_sample import TrainingSample
 
 __all__ = ["NystroemFeatures"]
 
@@ -76,7 +76,7 @@ class NystroemFeatures(KernelFeatures):
 
     Notes
     -----
-    A row of weight w counts as w equal rows, exactly (but for the median bandwidth of more than
+    A row of weight w counts as w equal rows, exactly (except in the median bandwidth of more than
     2,000 rows), and a row of weight zero is never a landmark. Features of float32 rows are float32,
     but where small eigenvalues would amplify its rounding errors, float64 is used on the way.
 

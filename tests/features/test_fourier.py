@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
 from zonal.engines.trigonometric import cosines_and_sines
-from zonal.features.baselines.fourier import FourierFeatures, spectral_norms
 from zonal.features.baselines.modified_fourier import ModifiedFourierFeatures
+from zonal.features.fourier import FourierFeatures, spectral_norms
 from zonal.rows import threads
 
 DIMS = [1, 2, 3, 9, 30]

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from .._validation import is_sparse, norms_agree, row_norms, spans_sphere
-from ..features.columns import SphereEncoder, Standardizer
+from ..._validation import is_sparse, norms_agree, row_norms, spans_sphere
+from .sphere_encoder import SphereEncoder
+from .standardizer import Standardizer
 
 __all__ = ["find_sphere", "prepare"]
 

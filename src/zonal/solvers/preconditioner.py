@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import Array
-from ..features import NystroemFeatures
+from ..features.nystroem import NystroemFeatures
 from ..kernels import Kernel
 from ..rows import Block, sample_rows
-from ..solvers.ridge import SMALL
-from .exact_alphas import is_word
+from .alphas import is_word
+from .ridge import SMALL
 
 __all__ = ["preconditioner_features"]
 
-# Up to so many rows are all landmarks of the automatic preconditioner: it is then exact.
+# Up to this many rows the automatic preconditioner takes all as landmarks, and is exact.
 FEW = 1000
 # Rows that are mapped at a time.
 MAP_ROWS = 4096

@@ -17,8 +17,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import zonal
-from zonal.features.baselines import landmarks, pivoted_cholesky
-from zonal.features.baselines.landmarks import (
+from zonal.features import landmarks, pivoted_cholesky
+from zonal.features.landmarks import (
     SAMPLING,
     distinct_rows,
     draw,
@@ -26,8 +26,8 @@ from zonal.features.baselines.landmarks import (
     leverage_scores,
     ridge,
 )
-from zonal.features.baselines.nystroem import NystroemFeatures
-from zonal.features.baselines.pivoted_cholesky import pivots
+from zonal.features.nystroem import NystroemFeatures
+from zonal.features.pivoted_cholesky import pivots
 from zonal.rows import threads
 
 X = np.random.default_rng(0).standard_normal((300, 4))

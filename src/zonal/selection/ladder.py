@@ -1,0 +1,267 @@
+"""The choice on one page: candidates are tried, most are dropped, and the last few are weighed.
+
+*Places* (a sphere, or up to three columns of numbers): one candidate, whose parameters the
+evidence finds: a local part with the low degrees of its kernel in features. It is right near the
+rows and far from them, so that nothing is left to choose. Features stand against it where it leaves
+more than `LOST` of the variance, which may be outliers that it takes for a field, and with a
+splitter.
+
+*Other columns*:
+
+1. Narrow features and neighbours in plain columns are scored. With less than `AHEAD` of the loss
+   of narrow features, neighbours go on alone: wider features have not been seen to gain more than
+   that. With more than `BEHIND` of it, and more than `NOISY` of noise, they go no further.
+2. Features go through the rounds of `features`, in plain columns and in a learned metric;
+   neighbours are tried in the learned metric too, and in tables in columns that are stretched where
+   targets are steep.
+3. Features stand beside the best neighbours: functions of single columns, or a few of long range,
+   and those of step 2 where they do better than the neighbours.
+4. The best `SURVIVORS` predict the same held-out rows. Their weights are those whose mean has the
+   smallest squared error there. One candidate alone is taken unless the mean is better beyond
+   chance.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._deadline import Deadline
+from .._typing import FloatArray
+from ..features.columns.stretcher import Stretcher
+from ..kriging.search import Found
+from ..model.recipe import Local
+from ..rows.threads import ordered_map
+from .candidates import Kernelized, scout_for
+from .features import FeatureSearch
+from .judge import Candidate, Judge
+from .neighbors import NeighborSearch, stretched
+from .records import Log
+from .rows import Rows
+from .sums import Columns
+from .weights import LEAST_WEIGHT, beyond_chance, simplex_weights, spread_of_mean
+
+__all__ = ["Ladder", "Weighed", "is_places", "weigh"]
+
+#: Shares of the loss of narrow features: with less, neighbours go on alone; with more, and more
+#: noise than this relative to the field, they go no further. Wage and happiness have 1.06 to 1.17
+#: of the loss and a noise of 0.36 to 1.9; bikeshare, txhousing and protein 0.2 to 0.7 and less
+#: than 0.1.
+AHEAD, BEHIND, NOISY = 0.55, 0.9, 0.3
+#: Candidates that are weighed. A fifth was never given more than 5 % on the eight tables.
+SURVIVORS = 4
+#: Features of long range beside a local part: their number, and their length scale in median
+#: distances. Of the features found: so many, for whitening takes as long as all the rest with more.
+LONG_COLUMNS, LONG_WIDTH, JOINT_COLUMNS = 128, 1.5, 256
+#: From so many columns on, functions of single columns stand beside a local part.
+MANY_COLUMNS = 3
+#: Places have at most so many columns.
+PLACE_COLUMNS = 6
+#: A field of which more is left on held-out rows may be none: Cauchy noise leaves all. Elevation,
+#: the simulated field, climate and kaust leave less than a quarter.
+LOST = 0.5
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The candidates that are left, and how much each counts.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        The one with the largest weight first.
+    weights : tuple of float
+        Positive, of sum one.
+    spread : float
+        The error of their mean over the mean of their errors.
+    """
+
+    candidates: tuple[Candidate, ...]
+    weights: tuple[float, ...] = (1.0,)
+    spread: float = 1.0
+
+
+def is_places(rows: Rows, scaled: bool) -> bool:
+    """Tell whether rows are places, perhaps with a time or a depth, not a table of other things."""
+    few = rows.dim <= 3 or (rows.sphere is not None and rows.dim <= PLACE_COLUMNS)
+    return few and not scaled
+
+
+class Ladder:
+    """The steps; see the module.
+
+    Parameters
+    ----------
+    rows : Rows
+    local : Local
+        What is given of a local part.
+    search : FeatureSearch
+    log : Log
+    deadline : Deadline
+    scaled : bool
+        Whether the rows are a table that was encoded.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        local: Local,
+        search: FeatureSearch,
+        log: Log,
+        deadline: Deadline,
+        scaled: bool,
+    ) -> None:
+        self.rows, self.local, self.search, self.log = rows, local, search, log
+        self.deadline, self.scaled = deadline, scaled
+        self.judge = Judge(rows, local.n_neighbors)
+        self.neighbors = NeighborSearch(self.judge, local, deadline)
+
+    def places(self) -> list[Candidate]:
+        """Return the candidates for places."""
+        split = self._noted(self.neighbors.split())
+        doubtful = self.judge.of_mean(split) > LOST or len(self.rows.splits) > 1
+        if not doubtful or self.local.required or not self.deadline.allows("features alone"):
+            return [split]
+        return [self._features(self.search.glance(), None), split]
+
+    def columns(self) -> list[Candidate]:
+        """Return the candidates for other columns."""
+        search, required = self.search, self.local.required
+        narrow = search.glance()
+
+        def is_noise(candidate: Candidate) -> bool:
+            assert candidate.found is not None
+            loud = candidate.found.noise > NOISY and not required
+            return loud and self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
+
+        plain = self._noted(self.neighbors.alone(is_noise))
+        ratio, goes_on = self.judge.of_mean(plain) / narrow[0][1], not is_noise(plain)
+        found = [plain]
+        metric = search.learn_metric() if ratio > AHEAD or required else None
+        if goes_on:
+            steps = [stretched(plain, self.rows.pilot) if self.scaled else None, metric]
+            for step in steps:
+                if step is not None and self._has_time("a local part in other columns", plain):
+                    found.append(self._noted(self.neighbors.in_columns(step, plain)))
+            best = min(range(len(found)), key=lambda i: found[i].loss)
+            found[best] = self._noted(self.neighbors.polished(found[best]))
+        if ratio > AHEAD and not required and self.deadline.allows("features alone"):
+            found.append(self._features(narrow, metric))
+        if goes_on:
+            local = min((c for c in found if c.found is not None), key=_loss)
+            if self._has_time("features beside the local part", local):
+                found += self._beside(local, found[-1])
+        return found
+
+    def _features(self, narrow: Any, metric: Any) -> Candidate:
+        """Finish the search for features, and score the best like the others."""
+        best, metric = self.search.finished(self.search.scout(narrow), metric)
+        # More columns than half of the rows only cost time.
+        most = min(self.search.n_components, max(len(self.rows.targets) // 2, 1))
+        features = self.search.fitted(best, metric, most)
+        found = self.judge.in_columns(metric).of_features(features, best.map)
+        return self._noted(found, best)
+
+    def _beside(self, local: Candidate, features: Candidate) -> list[Candidate]:
+        """Score features beside the local part: those found, and a few of long range."""
+        found, own = [], local.columns is not None
+        judge = self.judge.in_columns(local.columns)
+        if features.found is None and features.loss < local.loss and not own:
+            kernel = features.kernel
+            assert kernel is not None
+            map_ = self.search.fitted(kernel, None, min(self.search.n_components, JOINT_COLUMNS))
+            found.append(self._noted(self.neighbors.beside(local, map_, features.name), kernel))
+        scout = scout_for(judge.rows.shape[1], LONG_COLUMNS)
+        long = [Kernelized("matern 3/2", LONG_WIDTH, scout, metric=own)]
+        # A rotation leaves no single columns.
+        single = not own or isinstance(local.columns, Stretcher)
+        if single and len(Columns.of(self.rows.pilot.rows)) >= MANY_COLUMNS:
+            long.append(long[0].on("additive"))
+
+        def tried(kernel: Kernelized) -> Candidate:
+            map_ = self.search.fitted(kernel, local.columns, LONG_COLUMNS)
+            return self.neighbors.beside(local, map_, kernel.map)
+
+        # Side by side where there are threads: a climb is too short to share.
+        for kernel, candidate in zip(long, ordered_map(tried, long), strict=True):
+            found.append(self._noted(candidate, kernel))
+        return found
+
+    def _has_time(self, what: str, like: Candidate) -> bool:
+        """Tell whether there is time for something that takes about as long as a trial took."""
+        return self.deadline.allows(what, like.seconds)
+
+    def _noted(self, candidate: Candidate, kernel: Kernelized | None = None) -> Candidate:
+        """Add a line to the table of what was tried."""
+        found, width = candidate.found, 0
+        if candidate.features is not None:
+            width = len(candidate.features.get_feature_names_out())
+        elif found is not None and found.low is not None:
+            width = found.low.n_columns
+        words = {"metric": candidate.columns is not None} if kernel is None else kernel.words()
+        line = self.log.add(
+            5,
+            candidate.name,
+            rows=len(self.rows.splits[0].train),
+            columns=width,
+            loss=self.judge.of_mean(candidate),
+            seconds=candidate.seconds,
+            local="none" if found is None else _words(found),
+            **words,
+        )
+        return replace(candidate, kernel=kernel, line=line)
+
+
+def weigh(
+    candidates: list[Candidate],
+    truth: FloatArray,
+    weight: FloatArray | None = None,
+    blend: bool = True,
+) -> Weighed:
+    """Weigh the best of some candidates by the rows that all of them have predicted.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        The simplest first: another one alone is taken only if it is better beyond chance.
+    truth : ndarray of shape (n_queries, t)
+    weight : ndarray of shape (n_queries,) or None
+    blend : bool
+        Whether more than one may be left.
+    """
+    alone = candidates[0]
+    for other in candidates[1:]:
+        if beyond_chance(alone.losses - other.losses, alone.loss, alone.ends):
+            alone = other
+    few = sorted(candidates, key=_loss)[:SURVIVORS] if blend else [alone]
+    shares = np.ones(1)
+    while len(few) > 1:
+        shares = simplex_weights(np.stack([c.predicted for c in few]), truth, weight)
+        if shares.min() >= LEAST_WEIGHT:
+            break
+        few = [c for c, share in zip(few, shares, strict=True) if share >= LEAST_WEIGHT]
+    if len(few) == 1:
+        return Weighed((alone,))
+    predicted = np.stack([c.predicted for c in few])
+    mean = np.square(truth - np.tensordot(shares, predicted, 1)).mean(axis=1)
+    losses = mean if weight is None else mean * weight / weight.mean()
+    if not beyond_chance(alone.losses - losses, alone.loss, alone.ends):
+        return Weighed((alone,))
+    order = np.argsort(-shares)
+    return Weighed(
+        tuple(few[i] for i in order),
+        tuple(shares[order].tolist()),
+        spread_of_mean(predicted, truth, shares),
+    )
+
+
+def _loss(candidate: Candidate) -> float:
+    return candidate.loss
+
+
+def _words(found: Found) -> str:
+    """Describe a local part in a few words."""
+    kernel = found.kernel
+    name = type(kernel).__name__.lower()
+    nu = getattr(kernel, "nu", None)
+    return f"{name} {nu:g}, noise {found.noise:.2g}" if nu else f"{name}, noise {found.noise:.2g}"

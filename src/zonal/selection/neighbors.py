@@ -1,0 +1,157 @@
+"""Local parts: their parameters by evidence, in several columns, alone and beside features."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._deadline import Deadline
+from ..features.columns.stretcher import Stretcher
+from ..kriging.joint_search import joint_parameters
+from ..kriging.ladder import is_short, split_parameters
+from ..kriging.locations import Locations
+from ..kriging.search import Found, find_candidates, find_parameters, polish
+from ..kriging.units import STARTS, column_groups, share_of
+from ..model.recipe import Local
+from ..rows.progress import phase
+from ..rows.threads import ordered_map
+from .judge import Candidate, Judge
+from .pilot import Pilot
+
+__all__ = ["NeighborSearch", "stretched"]
+
+#: A climb starts from at least so much noise, where it starts from what other columns had.
+LEAST_NOISE = 1e-3
+
+
+class NeighborSearch:
+    """Finds the parameters of local parts, and has them scored.
+
+    Parameters
+    ----------
+    judge : Judge
+        In plain columns.
+    local : Local
+        What is given of the local part.
+    deadline : Deadline
+    """
+
+    def __init__(self, judge: Judge, local: Local, deadline: Deadline) -> None:
+        self.judge, self.local, self.deadline = judge, local, deadline
+        self.free = {"move_kernel": local.kernel is None, "move_noise": local.noise is None}
+
+    def split(self) -> Candidate:
+        """Score the model of two ranges: low degrees of its kernel in features, the rest local.
+
+        Its few parameters come from all rows, those that are held out too: there is no other
+        candidate that this would be unfair to, and they stay for the fit.
+        """
+        phase("finding a local part")
+        locations = _centred(self.judge.locations(None))
+        local = self.local
+        quick = partial(is_short, locations, local.n_neighbors)
+        found = find_parameters(
+            locations, local.kernel, local.noise, deadline=self.deadline, quick=quick
+        )
+        if local.n_features and self.deadline.allows("a local part of two ranges"):
+            found = split_parameters(
+                locations, found, local.n_features, n_neighbors=local.n_neighbors, **self.free
+            )
+        return self.judge.of_neighbors(found, name="none" if found.low is None else "split")
+
+    def alone(self, given_up: Callable[[Candidate], bool]) -> Candidate:
+        """Score a local part in plain columns.
+
+        The evidence finds the parameters of each kernel; held-out rows choose the kernel.
+
+        Parameters
+        ----------
+        given_up : callable
+            Tells of the first parameters whether the search may end with them.
+        """
+        phase("finding a local part")
+        local, locations = self.local, self.judge.locations()
+        if local.kernel is not None:
+            return self.judge.of_neighbors(find_parameters(locations, local.kernel, local.noise))
+        last: list[Candidate] = []
+
+        def settled(found: Found) -> bool:
+            last.append(self.judge.of_neighbors(found))
+            return given_up(last[-1])
+
+        # With several splits a look at one kernel costs more than the climbs of the others.
+        asked = settled if len(self.judge.splits) == 1 else None
+        found = find_candidates(locations, local.noise, deadline=self.deadline, settled=asked)
+        return last[-1] if last and given_up(last[-1]) else self._best(self.judge, found)
+
+    def in_columns(self, step: Any, like: Candidate) -> Candidate:
+        """Score a local part in other columns, from what was found in plain ones."""
+        assert like.found is not None
+        judge = self.judge.in_columns(step)
+        if self.local.kernel is not None:
+            return judge.of_neighbors(
+                find_parameters(judge.locations(), self.local.kernel, self.local.noise)
+            )
+        # In many columns the mean of very different length scales may be a bad start.
+        share = share_of(like.found.kernel.length_scale, self.judge.rows)
+        starts = (share, max(like.found.noise, LEAST_NOISE)), STARTS[0]
+        found = find_candidates(
+            judge.locations(), self.local.noise, smoothness=(like.found.kernel.nu,), starts=starts
+        )
+        return self._best(judge, found)
+
+    def polished(self, candidate: Candidate) -> Candidate:
+        """Climb a little further with more rows, and stay there if that is better."""
+        if self.local.kernel is not None or not self.deadline.allows("a polished local part"):
+            return candidate
+        assert candidate.found is not None
+        judge = self.judge.in_columns(candidate.columns)
+        found = polish(judge.locations(), candidate.found, self.local.noise)
+        return min(candidate, judge.of_neighbors(found), key=_loss)
+
+    def beside(self, candidate: Candidate, features: Any, name: str) -> Candidate:
+        """Score a fitted feature map beside a local part, with parameters of both together."""
+        assert candidate.found is not None
+        judge = self.judge.in_columns(candidate.columns)
+        width = len(features.get_feature_names_out())
+        found = joint_parameters(
+            judge.locations(), features.transform, width, candidate.found, **self.free
+        )
+        return judge.of_neighbors(found, features, name)
+
+    def _best(self, judge: Judge, options: list[Found]) -> Candidate:
+        """Score parameters; of many splits the first tells which to take."""
+        if len(options) > 1 and len(judge.splits) > 1:
+            first = ordered_map(partial(judge.of_neighbors, n_splits=1), options)
+            best = min(first, key=_loss)
+            assert best.found is not None
+            options = [best.found]
+        timely = self.deadline.while_time(options, "all kernels of a local part")
+        return min(ordered_map(judge.of_neighbors, timely), key=_loss)
+
+
+def stretched(candidate: Candidate, pilot: Pilot) -> Stretcher | None:
+    """Return columns of a table stretched where targets are steep, as a local part sees it.
+
+    None where it sees all columns alike.
+    """
+    assert candidate.found is not None
+    scales = getattr(candidate.found.kernel, "length_scale", 1.0)
+    if np.ndim(scales) != 1:
+        return None
+    groups = column_groups(pilot.rows)
+    single = np.flatnonzero(np.bincount(groups)[groups] == 1)
+    training = np.flatnonzero(pilot.folds < 2)
+    rows, targets = pilot.rows[training], pilot.targets[training]
+    return Stretcher(scales, single.tolist()).fit(rows, targets, pilot.weights[training])
+
+
+def _centred(locations: Locations) -> Locations:
+    middle = np.average(locations.targets, axis=0, weights=locations.weight)
+    return replace(locations, targets=locations.targets - middle)
+
+
+def _loss(candidate: Candidate) -> float:
+    return candidate.loss

@@ -1,0 +1,108 @@
+"""When one candidate is better than another, and how several are weighed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import nnls
+
+from .._typing import FloatArray
+
+__all__ = ["beyond_chance", "simplex_weights", "spread_of_mean"]
+
+#: A gain counts from half a per cent on, and from one standard error on: five orders of the same
+#: rows of bikeshare then choose alike, and smaller gains of single candidates were not found again
+#: on test rows.
+LEAST_GAIN, DEVIATIONS = 0.005, 1.0
+#: Candidates with less weight are left out, and the others weighed again. On diamonds and protein
+#: that changes the error by less than 0.1 %.
+LEAST_WEIGHT = 0.05
+
+
+def beyond_chance(gains: FloatArray, scale: float, ends: Sequence[int] = ()) -> bool:
+    """Tell whether the mean of some gains is more than chance.
+
+    Rows of a gap gain or lose together, so that splits count rather than rows: in one of five
+    gaps everything may be better, and nothing in the others.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n,)
+        By how much the loss of one candidate is below that of another, row by row.
+    scale : float
+        The mean loss of the other.
+    ends : sequence of int
+        Where the rows of each split end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.selection.weights import beyond_chance
+    >>> noise = np.random.default_rng(0).standard_normal(400)
+    >>> beyond_chance(noise + 0.2, 1.0), beyond_chance(noise, 1.0)
+    (True, False)
+    """
+    error = gains.std() / max(len(gains), 2) ** 0.5
+    if len(ends) > 1:
+        means = np.array([part.mean() for part in np.split(gains, ends[:-1])])
+        error = max(error, means.std(ddof=1) / len(means) ** 0.5)
+    return bool(gains.mean() > max(LEAST_GAIN * scale, DEVIATIONS * error))
+
+
+def simplex_weights(
+    predicted: npt.NDArray[np.floating], truth: FloatArray, weight: FloatArray | None = None
+) -> FloatArray:
+    r"""Return the weights of candidates whose mean has the smallest squared error.
+
+    .. math:: \min_w \sum_i v_i \big\| y_i - \sum_c w_c \hat y_{ic} \big\|^2, \qquad w \ge 0,
+        \quad \sum_c w_c = 1.
+
+    Parameters
+    ----------
+    predicted : ndarray of shape (n_candidates, n, t)
+    truth : ndarray of shape (n, t)
+    weight : ndarray of shape (n,), optional
+        v, of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.selection.weights import simplex_weights
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.standard_normal((500, 1))
+    >>> two = np.stack([y + rng.standard_normal((500, 1)) * s for s in (1.0, 1.0)])
+    >>> simplex_weights(two, y).round(1)
+    array([0.5, 0.5])
+    """
+    # With sum one, y - Σ w ŷ = Σ w (y - ŷ): the weights of the errors that cancel best.
+    errors = (truth[None] - predicted).reshape(len(predicted), -1)
+    if weight is not None:
+        errors = errors * np.repeat(np.sqrt(weight), truth.shape[1])
+    unit = np.sqrt(np.square(errors).sum(axis=1).max()) or 1.0
+    # The row of ones, made heavy, is the condition that they sum to one.
+    heavy = 1e4
+    system = np.vstack([errors.T / unit, np.full(len(errors), heavy)])
+    right = np.append(np.zeros(errors.shape[1]), heavy)
+    # The normal equations of the few candidates: as exact as is needed, and quick.
+    found, _ = nnls(*_triangular(system, right))
+    return np.asarray(found / found.sum())
+
+
+def _triangular(system: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a square system with the same least squares problem."""
+    Q, R = np.linalg.qr(system)
+    return R, Q.T @ right
+
+
+def spread_of_mean(
+    predicted: npt.NDArray[np.floating], truth: FloatArray, weights: FloatArray
+) -> float:
+    """Return the error of a weighted mean over the weighted mean of the errors.
+
+    Both are what nine of ten errors stay below. Errors that are not the same cancel in part, so
+    that the intervals of the mean are narrower than the mean of the intervals.
+    """
+    errors = truth[None] - predicted
+    own = np.quantile(np.abs(errors), 0.9, axis=1).mean(axis=1)
+    mean = np.quantile(np.abs(np.tensordot(weights, errors, 1)), 0.9, axis=0).mean()
+    return float(mean / max(weights @ own, np.finfo(float).tiny))
