@@ -345,15 +345,11 @@ class KernelGLM(RegressorMixin, ModelLearner):
         self, X: Any, offset: Any, exposure: Any, trials: Any
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return means and variances of f at rows, and the numbers of trials."""
-        rows = self._cells_rows(X)
-        mean, variance = self._solution.latent(rows)
+        solution = self._solution  # or an error that there is none
+        rows = self._cells_.rows(self._check_rows(X, reset=False))
+        mean, variance = solution.latent(rows)
         shift, count = predicted_parts(self.likelihood_, len(mean), offset, exposure, trials)
         return mean + shift, variance, count
-
-    def _cells_rows(self, X: Any) -> Any:
-        solution = self._solution  # or an error that there is none
-        assert solution is not None
-        return self._cells_.rows(self._check_rows(X, reset=False))
 
     # The fit.
 
@@ -455,12 +451,12 @@ class KernelGLM(RegressorMixin, ModelLearner):
         self, source: Source, likelihood: Likelihood, unknown: tuple[str, ...]
     ) -> None:
         """Fit with a local part, to rows that are all here."""
-        held = source.block if isinstance(source, ArraySource) else source.hold(KEPT_BYTES)
-        if held is None:
+        if not isinstance(source, ArraySource):  # `_open` has held what fits into memory
             raise ValueError(
                 f"A local part keeps all rows, which take more than {KEPT_BYTES >> 30} GB: use "
                 "local=None."
             )
+        held = source.block
         start, linearised = self._start_, self._linearised(held)
         linear = start.solved(start.sums(linearised), self.verbose)
         assert isinstance(linear, FromRows)
@@ -495,8 +491,9 @@ class KernelGLM(RegressorMixin, ModelLearner):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        known = self.likelihood if isinstance(self.likelihood, Likelihood | str) else "poisson"
-        tags.target_tags.positive_only = str(known) != "student"
+        tags.target_tags.positive_only = (
+            getattr(self.likelihood, "name", self.likelihood) != "student"
+        )
         return tags
 
 
