@@ -299,7 +299,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         """Return the fit by log loss; where a local part does better on rows left out, that."""
         squared, start = self._solution, self._start_
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        how = LogLoss(self.classes_, alpha, self.fit_intercept)
+        how = LogLoss(self.classes_, alpha, self.fit_intercept, self._weight_unit(source))
         if start.summation is not None:
 
             def walk(where: ClassExpansion) -> ClassSums:
@@ -312,7 +312,23 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         if not (chosen and hasattr(kernel, "length_scale") and isinstance(source, ArraySource)):
             return squared
         found = how.beside(squared, source.block, self.budget)
-        return found if found.calibrated.loss < held_out_loss(squared) else squared
+        if found is None or found.calibrated.loss >= held_out_loss(squared):
+            return squared
+        return found
+
+    def _weight_unit(self, source: Source) -> float:
+        """Return the mean factor of the classes: only ratios of these count beside the evidence."""
+        factors = self._cells_.factors
+        if not factors or not isinstance(self.alpha, str):
+            return 1.0
+        if isinstance(source, ArraySource):
+            labels, weight = np.asarray(source.block.y), source.block.weight
+        else:
+            sample = self._sums_.rows
+            labels, weight = self.classes_[sample.y.argmax(axis=1)], sample.weight
+        own = np.array([factors.get(label, 1.0) for label in labels.tolist()])
+        counting = np.asarray(weight) > 0
+        return float(np.sum(weight[counting]) / np.sum(weight[counting] / own[counting]))
 
     def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Refit by the loss that was chosen, with its features and its alpha."""

@@ -77,6 +77,8 @@ class ClassExpansion:
         B, the constants last.
     with_gram : bool
         Whether G is summed.
+    unit : float
+        What weights are divided by.
     """
 
     features: Any
@@ -84,6 +86,7 @@ class ClassExpansion:
     classes: Array
     coef: FloatArray
     with_gram: bool
+    unit: float = 1.0
 
     @property
     def space(self) -> FeatureSpace:
@@ -114,7 +117,7 @@ class ClassExpansion:
         rows = scratch.array((len(Z), len(self.shift) + 1), dtype)
         np.subtract(Z, self.shift.astype(dtype), out=rows[:, :-1])
         rows[:, -1] = 1
-        weights = np.ones(len(Z)) if weight is None else weight
+        weights = np.ones(len(Z)) if weight is None else weight / self.unit
         f = latent_of((rows @ self.coef.astype(dtype)).astype(np.float64))
         own = Multinomial()
         slope = own.derivatives(labels, f)[0] * weights[:, None]

@@ -28,6 +28,9 @@ __all__ = ["LogLoss", "held_out_loss"]
 # the trials. On magic: log loss .302 with the length scales as they are, .293 with three times
 # these.
 STRETCHES, TRIAL_ROWS, TRIAL_COLUMNS = (1.0, 2.0, 4.0), 2_000, 256
+# All rows and columns are fitted if a trial's loss is at most this multiple of the local part's, for
+# more rows will lower it (PLACEHOLDER).
+PROMISING = 1.15
 # Features of rows in memory are kept for all passes if they take no more bytes than this.
 KEPT_FEATURES = 1 << 29
 
@@ -43,11 +46,15 @@ class LogLoss:
     alpha : float or None
         None: by evidence.
     fit_intercept : bool
+    unit : float
+        What weights are divided by: the mean factor of the classes, of which only ratios count
+        where α is found by evidence.
     """
 
     classes: Array
     alpha: float | None
     fit_intercept: bool
+    unit: float = 1.0
 
     def fitted(
         self,
@@ -75,7 +82,9 @@ class LogLoss:
         else:
             mode = fit_classes(walk, self._start(space.features, shift), *self._rule)
         weight = np.ones(len(sample)) if sample.weight is None else np.asarray(sample.weight, float)
-        return FromClasses.of(space, mode, sample.rows(), sample.y.argmax(axis=1), weight)
+        return FromClasses.of(
+            space, mode, sample.rows(), sample.y.argmax(axis=1), weight / self.unit
+        )
 
     def on_rows(self, space: FeatureSpace, rows: Block) -> FromClasses:
         """Fit to rows in memory, and calibrate by a sample of them."""
@@ -85,7 +94,7 @@ class LogLoss:
         chosen = counting[sample_rows(len(counting), LEARN_ROWS)]
         few = rows.rows(chosen)
         labels = np.searchsorted(self.classes, np.asarray(few.y))
-        return FromClasses.of(space, mode, few.X, labels, weight[chosen])
+        return FromClasses.of(space, mode, few.X, labels, weight[chosen] / self.unit)
 
     @property
     def _rule(self) -> tuple[float | None, bool]:
@@ -94,7 +103,7 @@ class LogLoss:
     def _start(self, features: Any, shift: FloatArray) -> ClassExpansion:
         n_latent = 1 if len(self.classes) == 2 else len(self.classes)
         coef = np.zeros((len(shift) + 1, n_latent))
-        return ClassExpansion(features, shift, self.classes, coef, False)
+        return ClassExpansion(features, shift, self.classes, coef, False, self.unit)
 
     def _mode_on_rows(self, space: FeatureSpace, shift: FloatArray, rows: Block) -> ClassMode:
         """Fit to rows in memory, whose features are kept if there is room."""
@@ -106,8 +115,10 @@ class LogLoss:
         start = self._start(features, shift)
         return fit_classes(lambda where: where.sums(rows), start, *self._rule)
 
-    def beside(self, local: FromRows, block: Block, budget: int) -> FromClasses:
+    def beside(self, local: FromRows, block: Block, budget: int) -> FromClasses | None:
         """Fit on landmark features of a local part's kernel, its length scales perhaps stretched.
+
+        None where trials on fewer rows and columns promise nothing.
 
         Parameters
         ----------
@@ -126,6 +137,8 @@ class LogLoss:
             self.on_rows(_landmarks(local, stretch, TRIAL_COLUMNS, trial.X), trial).calibrated.loss
             for stretch in STRETCHES
         ]
+        if min(losses) > PROMISING * held_out_loss(local):
+            return None
         best = STRETCHES[int(np.argmin(losses))]
         space = _landmarks(local, best, budget, rows.X)
         found = self.on_rows(space, rows)
