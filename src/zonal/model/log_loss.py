@@ -28,7 +28,8 @@ __all__ = ["LogLoss", "held_out_loss"]
 # the trials. On magic: log loss .302 with the length scales as they are, .293 with three times
 # these.
 STRETCHES, TRIAL_ROWS, TRIAL_COLUMNS = (1.0, 2.0, 4.0), 2_000, 256
-# All rows and columns are fitted if a trial's loss is at most this multiple of the local part's, for
+# All rows and columns are fitted if the loss of a trial is at most so many times that of the local
+# part:
 # more rows will lower it (PLACEHOLDER).
 PROMISING = 1.15
 # Features of rows in memory are kept for all passes if they take no more bytes than this.
