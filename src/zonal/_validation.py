@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ._typing import Array, FloatArray
 
@@ -87,6 +87,20 @@ _NO_DATES = (
     "Numbers are needed: make days of them, (t - t[0]) / np.timedelta64(1, 'D'), or pass the table "
     "to a learner with features='auto', which encodes dates, or through zonal.TableEncoder."
 )
+
+
+def check_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool) -> FloatArray:
+    """Return valid weights of rows: finite, at least zero, and not all of them zero if so asked."""
+    check_values(sample_weight, "sample_weight")
+    weight = np.asarray(sample_weight)
+    if weight.shape == (n_rows,) and not weight.any():
+        if allow_zero:
+            return np.zeros(n_rows)
+        raise ValueError("All sample weights are zero: at least one row must count.")
+    rows = np.empty((n_rows, 0))
+    return np.asarray(
+        _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
+    )
 
 
 def _is_date(kind: Any) -> bool:

@@ -11,7 +11,7 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import Correlation
 from .sample import Parameters
 
-__all__ = ["STARTS", "Units", "column_groups", "log_noise", "share_of"]
+__all__ = ["STARTS", "Units", "column_groups", "column_variance", "log_noise", "share_of"]
 
 #: Length scales to start from, in units of the distance between two random rows, and noise. From
 #: little noise a climb takes much noise for a process of no range, and stays there.
@@ -83,7 +83,7 @@ class Units:
             return cls(center, spread, np.zeros(n_columns, np.intp), 1)
         groups = column_groups(rows)
         counts = np.bincount(groups)
-        spread = np.sqrt(np.bincount(groups, numbers.var(axis=0)) / counts)[groups]
+        spread = np.sqrt(np.bincount(groups, column_variance(numbers)) / counts)[groups]
         return cls(center, np.where(spread > 0, spread, 1.0), groups, len(counts))
 
     def starts(
@@ -108,6 +108,22 @@ class Units:
         ]
 
 
+def column_variance(numbers: FloatArray) -> FloatArray:
+    """Return the variances of columns, exactly zero for constant ones.
+
+    The mean of equal numbers may round away from them, and what is left would be a unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.kriging.units import column_variance
+    >>> rows = np.full((3001, 1), 0.1)
+    >>> bool(rows.var(axis=0) > 0), column_variance(rows).tolist()
+    (True, [0.0])
+    """
+    return np.where(np.ptp(numbers, axis=0) > 0, numbers.var(axis=0), 0.0)
+
+
 def share_of(length_scale: Any, rows: Array) -> float:
     """The mean length scale in units of the distance between two random rows.
 
@@ -118,7 +134,7 @@ def share_of(length_scale: Any, rows: Array) -> float:
     >>> round(share_of([1.0, 4.0], np.array([[-1.0, -4.0], [1.0, 4.0]])), 3)
     0.5
     """
-    spread = np.asarray(rows, np.float64).std(axis=0)
+    spread = np.sqrt(column_variance(np.asarray(rows, np.float64)))
     scales = np.broadcast_to(np.asarray(length_scale, np.float64), spread.shape)
     relative = np.log(scales[spread > 0] / spread[spread > 0])
     return float(np.exp(relative.mean()) / math.sqrt(2 * len(spread))) if len(relative) else 1.0

@@ -24,7 +24,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import (
-    _check_sample_weight,
     _num_samples,
     check_consistent_length,
     check_is_fitted,
@@ -34,7 +33,7 @@ from sklearn.utils.validation import (
 
 from .._suggestions import check_keywords
 from .._typing import FloatArray
-from .._validation import as_frame, check_values, valid_rows
+from .._validation import as_frame, check_weight, valid_rows
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, source_of
 from ..rows.array import ArraySource
@@ -262,16 +261,7 @@ class Learner(BaseEstimator):
             return None
         if not has_fit_parameter(self, "sample_weight"):
             raise ValueError(f"{type(self).__name__} takes no sample weights, but got some.")
-        check_values(sample_weight, "sample_weight")
-        rows = np.empty((_num_samples(X), 0))
-        weight = np.asarray(sample_weight)
-        if weight.shape == (len(rows),) and not weight.any():
-            if allow_zero:
-                return np.zeros(len(rows))
-            raise ValueError("All sample weights are zero: at least one row must count.")
-        return np.asarray(
-            _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
-        )
+        return check_weight(sample_weight, _num_samples(X), allow_zero=allow_zero)
 
     def _reset(self) -> None:
         """Forget everything that was learnt."""

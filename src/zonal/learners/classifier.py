@@ -144,9 +144,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             Weights w_i, relative precisions of mean one over the rows that count, so that constant
             weights change nothing; a row of weight 2 counts as two rows. A given α is relative to
             the weights as they are, as in scikit-learn's Ridge.
-        groups : array-like of shape (n_samples,), optional
-            As in `KernelRidge`.
-        checkpoint : path-like or Checkpoint, optional
+        groups, checkpoint
             As in `KernelRidge`.
 
         Returns

@@ -115,17 +115,10 @@ class GaussianProcess(RegressorMixin, ModelLearner):
     ) -> Self:
         """Fit to rows [n_samples, n_features] and targets [n_samples] or [n_samples, n_targets].
 
-        Dask collections, streams of blocks and checkpoints as in `KernelRidge`.
-
         Parameters
         ----------
-        X, y, checkpoint
+        X, y, sample_weight, checkpoint
             As in `KernelRidge`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
-            weights have the mean one over the rows that count, so that constant weights change
-            nothing. Rows that agree in X and y are one row with the sum of their weights.
-            (Not so in `partial_fit` and in streams that are not held in memory.)
 
         Returns
         -------

@@ -14,7 +14,6 @@ from .._validation import check_count, check_time_limit, is_sparse
 from ..calibration.intervals import Calibration
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
-from ..kernels import as_kernel
 from ..model.blend import BlendStart, start_of
 from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
@@ -122,15 +121,7 @@ class ModelLearner(Learner):
         required = not isinstance(self.local, str) or self.features is None
         if isinstance(self.local, str):
             return Local(required=required) if required or is_automatic(self.features) else None
-        part = self.local
-        kernel = None if isinstance(part.kernel, str) and part.kernel == "auto" else part.kernel
-        return Local(
-            None if kernel is None else as_kernel(kernel),
-            None if isinstance(part.noise, str) else float(part.noise),
-            int(part.n_neighbors),
-            required=required,
-            n_features=int(part.n_features),
-        )
+        return Local.of(self.local)
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""
@@ -200,7 +191,6 @@ class ModelLearner(Learner):
             local = None
         if self.features is None:
             return replace(shrink, local=local)
-        owner = type(self).__name__
         self._announce(survey, plan, table, n_folds)
         if is_automatic(self.features):
             chosen = choose(self._question(survey, local, plan, table))
@@ -210,7 +200,7 @@ class ModelLearner(Learner):
         features = fit_features(
             self.features,
             *sample[1:],
-            owner=owner,
+            owner=type(self).__name__,
             budget=self.budget,
             random_state=self.random_state,
         )

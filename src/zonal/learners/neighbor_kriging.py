@@ -145,10 +145,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets, which share the kernel and the noise ratio.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights w_i, relative precisions: the noise of a row has the variance σ²/w_i, where the
-            weights have the mean one over the rows that count, so that constant weights change
-            nothing. Rows that agree in X and y are one row with the sum of their weights.
-            Rows at one place whose targets differ are observations of their own.
+            As in `KernelRidge`. Rows at one place with different targets are several observations.
 
         Returns
         -------

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._typing import FloatArray
-from ..kernels import Kernel
+from ..kernels import Kernel, as_kernel
 from ..kriging.search import Found
 
 __all__ = ["MIN_ROWS", "Local", "Recipe", "Share"]
@@ -49,6 +49,18 @@ class Local:
     required: bool = False
     n_features: int = 256
     seconds: float | None = None
+
+    @classmethod
+    def of(cls, part: Any) -> "Local":
+        """Return the local part that the parameters of a `NeighborKriging` describe."""
+        automatic = isinstance(part.kernel, str) and part.kernel == "auto"
+        return cls(
+            None if automatic else as_kernel(part.kernel),
+            None if isinstance(part.noise, str) else float(part.noise),
+            int(part.n_neighbors),
+            required=True,
+            n_features=int(part.n_features),
+        )
 
 
 @dataclass(frozen=True)

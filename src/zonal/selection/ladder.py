@@ -11,9 +11,10 @@ splitter.
 1. Narrow features and neighbours in plain columns are scored. With less than `AHEAD` of the loss
    of narrow features, neighbours go on alone: wider features have not been seen to gain more than
    that. With more than `BEHIND` of it, and more than `NOISY` of noise, they go no further.
-2. Features go through the rounds of `features`, in plain columns and in a learned metric;
-   neighbours are tried in the learned metric too, and in tables in columns that are stretched where
-   targets are steep.
+2. Neighbours are tried in a learned metric, and in tables in columns that are stretched where
+   targets are steep. Features go through the rounds of `features`, in plain columns and in the
+   learned metric; they are dropped after the second if neighbours have less than `BEHIND` of their
+   loss.
 3. Features stand beside the best neighbours: functions of single columns, or a few of long range,
    and those of step 2 where they do better than the neighbours.
 4. The best `SURVIVORS` predict the same held-out rows. Their weights are those whose mean has the
@@ -122,7 +123,7 @@ class Ladder:
         doubtful = self.judge.of_mean(split) > LOST or len(self.rows.splits) > 1
         if not doubtful or self.local.required or not self.deadline.allows("features alone"):
             return [split]
-        return [self._features(self.search.glance(), None), split]
+        return [self._features(self.search.scout(self.search.glance()), None), split]
 
     def columns(self) -> list[Candidate]:
         """Return the candidates for other columns."""
@@ -146,16 +147,18 @@ class Ladder:
             best = min(range(len(found)), key=lambda i: found[i].loss)
             found[best] = self._noted(self.neighbors.polished(found[best]))
         if ratio > AHEAD and not required and self.deadline.allows("features alone"):
-            found.append(self._features(narrow, metric))
+            scouts = search.scout(narrow)
+            if min(map(self.judge.of_mean, found)) > BEHIND * scouts[0][1]:
+                found.append(self._features(scouts, metric))
         if goes_on:
             local = min((c for c in found if c.found is not None), key=_loss)
             if self._has_time("features beside the local part", local):
                 found += self._beside(local, found[-1])
         return found
 
-    def _features(self, narrow: Any, metric: Any) -> Candidate:
+    def _features(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features, and score the best like the others."""
-        best, metric = self.search.finished(self.search.scout(narrow), metric)
+        best, metric = self.search.finished(scouts, metric)
         # More columns than half of the rows only cost time.
         most = min(self.search.n_components, max(len(self.rows.targets) // 2, 1))
         features = self.search.fitted(best, metric, most)

@@ -101,8 +101,9 @@ def content_order(X: Any) -> npt.NDArray[np.intp]:
     if is_sparse(X):
         return np.arange(X.shape[0])
     values = np.asarray(X, np.float64)
-    spread = values.std(axis=0)
-    unit = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    # Of a constant column only rounding would be left.
+    values = values[:, np.ptp(values, axis=0) > 0]
+    unit = (values - values.mean(axis=0)) / values.std(axis=0)
     return np.argsort(content_hash(unit.astype(np.float32)), kind="stable")
 
 
