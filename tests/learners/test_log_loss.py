@@ -7,6 +7,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import zonal
 from zonal.likelihoods.averages import probit_scaled
+from zonal.model.class_sums import curvature
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((300, 4))
@@ -81,6 +82,14 @@ def test_refitting_keeps_features_and_alpha():
     again = model.refitted(X, THREE)
     assert again.alpha_ == model.alpha_
     np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), atol=1e-3)
+
+
+def test_the_shared_curvature_is_the_mean_of_the_eigenvalues():
+    chances = np.random.default_rng(2).dirichlet(np.ones(4), 5)
+    expected = [np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[1:].mean() for p in chances]
+    np.testing.assert_allclose(curvature(chances), expected, rtol=1e-10)
+    certain = np.array([[1.0, 1e-20, 1e-20]])
+    np.testing.assert_allclose(curvature(certain), 2e-20, rtol=1e-10)
 
 
 def test_the_squared_loss_is_still_there():

@@ -33,6 +33,8 @@ STEPS, LAST_STEPS, ONLY_STEPS = 12, 40, 400
 # change no more than a hundredth of a posterior deviation.
 SMALL_SLOPE, SMALLEST_SLOPE = 1e-4, 1e-8
 RANGE, N_TRIED = (1e-8, 1e6), 40
+# The least curvature a unit of weight.
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ class _Search:
         sums = self.passed(self.coef, with_gram=True)
         assert sums.gram is not None
         self.weight = sums.weight
-        gram, total = sums.gram, float(sums.gram[-1, -1])
+        # Where one class has all the weight there is no curvature, and nothing to learn.
+        gram, total = sums.gram, max(float(sums.gram[-1, -1]), TINY * sums.weight)
         self.pull = gram[:-1, -1] / total if self.fit_intercept else np.zeros(len(gram) - 1)
         self.constant = 1 / total if self.fit_intercept else 0.0
         centred = gram[:-1, :-1] - total * np.outer(self.pull, self.pull)

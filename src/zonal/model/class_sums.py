@@ -143,4 +143,7 @@ def curvature(chances: FloatArray) -> FloatArray:
     k = chances.shape[1]
     if k == 2:
         return np.asarray(chances[:, 0] * chances[:, 1])
-    return np.asarray(np.maximum(1 - np.square(chances).sum(axis=1), 0.0) / (k - 1))
+    # 1 - Σp² from all but the largest, of which rounding leaves something where it is nearly one.
+    others = np.sort(chances, axis=1)[:, :-1]
+    rest = others.sum(axis=1)
+    return np.asarray((rest * (2 - rest) - np.square(others).sum(axis=1)) / (k - 1))
