@@ -13,10 +13,10 @@ from zonal.kriging.joint import fit_joint
 from zonal.kriging.ladder import split_parameters
 from zonal.kriging.locations import locate
 from zonal.kriging.low import LandmarkLow, SphereLow, low_degrees
+from zonal.kriging.pairs import compiled_pairs
 from zonal.kriging.process import LocalProcess
 from zonal.kriging.sample import Parameters, Sample
 from zonal.kriging.search import Found
-from zonal.kriging.weights import compiled_pairs
 
 RNG = np.random.default_rng(0)
 N = 140
@@ -274,3 +274,23 @@ def test_long_kernels_are_split_and_short_ones_get_a_longer_one():
             assert found.kernel.k1.length_scale.tolist() == [1.5, 1.5]
             assert found.noise == pytest.approx(1e-3)
             assert found.kernel.k2.kernel.length_scale.min() > 3 * 1.5
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_given_kernel_is_split_as_it_is(name):
+    """Whatever it is: its kernel and noise stay, and the low degrees are of its longest term."""
+    rows, whole, low = split(name)
+    model = zonal.NeighborKriging(whole, N, noise=NOISE, n_features=25).fit(
+        rows, Y, sample_weight=WEIGHT
+    )
+    process = model._solution_.part.joint.process
+    assert process.low is not None
+    np.testing.assert_allclose(process.low.matrix(rows, rows), low.matrix(rows, rows), atol=1e-9)
+    queries = rows[:30] @ TURNED if rows.shape[1] == 3 else rows[:30] + 0.05
+    mean = model.predict(queries)
+    noise = NOISE * np.mean(WEIGHT)  # weights of a learner have the mean one
+    inverse = np.linalg.inv(whole(rows) + noise * np.diag(1 / WEIGHT))
+    precision = inverse.sum()
+    center = inverse.sum(axis=0) @ Y / precision
+    across = whole(queries, rows) @ inverse
+    np.testing.assert_allclose(mean, center + across @ (Y - center), atol=1e-7)
