@@ -154,5 +154,5 @@ def _solved(
     spread = np.array([float(np.var(solved.latent))])
     own = LocalSolution(solved.joint, np.zeros(1), found, spread)
     return FromLocalLikelihood(
-        replace(model, part=own), where.likelihood, solved.log_evidence, solved.n_steps
+        replace(model, part=own, kept={}), where.likelihood, solved.log_evidence, solved.n_steps
     )
