@@ -63,8 +63,15 @@ SIGNATURES = {
     "local='auto', encoder='auto', target='auto', budget=1024, metric=True, "
     "time_limit=None, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
-    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, budget=1024, "
-    "metric=True, time_limit=None, random_state=None, verbose=False)",
+    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, loss='log', "
+    "budget=1024, metric=True, time_limit=None, random_state=None, verbose=False)",
+    "KernelGLM": "(likelihood='poisson', features='auto', alpha='evidence', *, local='auto', "
+    "encoder='auto', budget=1024, metric=True, time_limit=None, random_state=None, "
+    "verbose=False)",
+    "KernelGLM.fit": "(self, X, y=None, sample_weight=None, offset=None, exposure=None, "
+    "trials=None)",
+    "KernelGLM.predict_interval": "(self, X, coverage=0.9, offset=None, exposure=None, "
+    "trials=None)",
     "KernelKMeans": "(features='auto', n_clusters=8, *, n_init='auto', max_iter=300, tol=0.0001, "
     "budget=1024, random_state=None, verbose=False)",
     "KernelPCA": "(features='auto', n_components=2, *, budget=1024, random_state=None, "

@@ -15,7 +15,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py"))
 LAYERS = [
     {"_deadline", "_files", "_signals", "_suggestions", "_typing", "_version", "_warnings"},
     {"_loaded", "_validation"},
-    {"polynomials", "rows"},
+    {"likelihoods", "polynomials", "rows"},
     {"engines", "tables"},
     {"moments", "kernels"},
     {"persistence", "features", "datasets", "kriging"},

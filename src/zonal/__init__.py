@@ -5,6 +5,7 @@ The library reads in the order of the theory:
 - `zonal.polynomials`: Gegenbauer polynomials, quadrature, series, points on the sphere;
 - `zonal.kernels`: kernels, exact and expanded as generalized zonal kernels;
 - `zonal.features`: feature maps, as scikit-learn transformers;
+- `zonal.likelihoods`: counts, amounts, shares, classes given a latent function;
 - `zonal.learners`: regression, classification, clustering, components, in one pass;
 - `zonal.rows`, `zonal.tables`, `zonal.distributed`: rows in memory, in files, on a cluster;
 - `zonal.evaluation`: how good a model is;

@@ -20,7 +20,7 @@ def features(n=80):
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 def test_equals_ridge_classifier_on_the_explicit_features(y):
     """With an intercept, indicators in {0, 1} and {-1, 1} give the same decision."""
-    model = zonal.KernelRidgeClassifier(features(), 0.1).fit(X, y)
+    model = zonal.KernelRidgeClassifier(features(), 0.1, loss="squared").fit(X, y)
     map_ = features().fit(X)
     expected = RidgeClassifier(0.1).fit(map_.transform(X), y)
     np.testing.assert_array_equal(model.predict(X), expected.predict(map_.transform(X)))
@@ -68,8 +68,8 @@ def test_partial_fit_equals_fit(size):
             random_state=0,
         )
 
-    whole = zonal.KernelRidgeClassifier(oblivious()).fit(X, THREE)
-    parts = zonal.KernelRidgeClassifier(oblivious())
+    whole = zonal.KernelRidgeClassifier(oblivious(), loss="squared").fit(X, THREE)
+    parts = zonal.KernelRidgeClassifier(oblivious(), loss="squared")
     for start in range(0, 500, size):
         rows = slice(start, start + size)
         parts.partial_fit(X[rows], THREE[rows], classes=["c", "a", "b"] if start == 0 else None)

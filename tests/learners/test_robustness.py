@@ -73,7 +73,7 @@ def test_an_exploding_alpha_does_not_widen_the_ties():
     "model",
     [
         zonal.KernelRidge(oblivious(), cv=2),
-        zonal.KernelRidgeClassifier(oblivious(), cv=2),
+        zonal.KernelRidgeClassifier(oblivious(), cv=2, loss="squared"),
         zonal.KernelPCA(oblivious(), 2),
         zonal.KernelKMeans(oblivious(), 3, random_state=0),
         zonal.GaussianProcess(oblivious(), 0.1),
@@ -150,8 +150,8 @@ def test_kmeans_stream_starts_from_a_fit():
 
 def test_probabilities_do_not_depend_on_the_scale_of_the_weights():
     alphas = np.geomspace(1e-2, 1e2, 5)
-    one = zonal.KernelRidgeClassifier(oblivious(), alphas=alphas).fit(X, LABELS)
-    scaled = zonal.KernelRidgeClassifier(oblivious(), alphas=alphas / 420)
+    one = zonal.KernelRidgeClassifier(oblivious(), alphas=alphas, loss="squared").fit(X, LABELS)
+    scaled = zonal.KernelRidgeClassifier(oblivious(), alphas=alphas / 420, loss="squared")
     scaled.fit(X, LABELS, np.full(420, 1 / 420))
     np.testing.assert_allclose(scaled.predict_proba(X), one.predict_proba(X), atol=1e-8)
 

@@ -56,8 +56,8 @@ def test_chunks_do_not_change_the_alpha_of_a_classifier():
     labels = rng.integers(0, 3, 300)
     for width in (1, 2, 3):
         features = zonal.FourierFeatures(zonal.Gaussian(1.0), width, random_state=0)
-        whole = zonal.KernelRidgeClassifier(features, local=None).fit(rows, labels)
-        parts = zonal.KernelRidgeClassifier(features, local=None)
+        whole = zonal.KernelRidgeClassifier(features, local=None, loss="squared").fit(rows, labels)
+        parts = zonal.KernelRidgeClassifier(features, local=None, loss="squared")
         for start in range(0, 300, 17):
             part = slice(start, start + 17)
             parts.partial_fit(rows[part], labels[part], classes=[0, 1, 2])

@@ -43,6 +43,10 @@ def describe(result: Any, name: str, attrs: dict[str, Any], coverage: float, wha
         "upper": f"upper end of the {coverage:.3g} prediction interval of {title}",
     }
     for key in result.data_vars:
+        if str(key).startswith("probability_"):
+            label = str(key).removeprefix("probability_")
+            result[key].attrs = {"units": "1", "long_name": f"probability that {title} is {label}"}
+            continue
         result[key].attrs = {**(own if key == "prediction" else units), "long_name": names[key]}
     if standard:
         result["prediction"].attrs["standard_name"] = standard

@@ -1,14 +1,15 @@
-"""What a model says of rows: prediction, standard deviation, interval."""
+"""What a model says of rows: prediction, standard deviation, interval; or chances of classes."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from .._typing import Array
 
-__all__ = ["Outcomes", "knows_uncertainty", "outcomes"]
+__all__ = ["class_flags", "knows_uncertainty", "names_of", "outcomes"]
 
 
 class Outcomes(NamedTuple):
@@ -20,22 +21,64 @@ class Outcomes(NamedTuple):
     upper: Array | None
 
 
-def outcomes(model: Any, X: Any, coverage: float) -> Outcomes:
-    """Predict rows, with the uncertainty of a new observation.
+def names_of(model: Any) -> tuple[str, ...]:
+    """Return the names of what a model says: of a classifier, a probability of each class."""
+    learner = _last(model)
+    if not is_classifier(learner):
+        return Outcomes._fields if knows_uncertainty(model) else Outcomes._fields[:1]
+    chances = learner.classes_ if hasattr(learner, "predict_proba") else []
+    return ("prediction", *(f"probability_{label}" for label in chances))
+
+
+def class_flags(model: Any) -> dict[str, Any]:
+    """Return the CF attributes that tell which number stands for which class; else nothing."""
+    learner = _last(model)
+    if not is_classifier(learner):
+        return {}
+    words = ["_".join(str(label).split()) for label in learner.classes_]
+    return {"flag_values": _numbers(learner), "flag_meanings": " ".join(words)}
+
+
+def outcomes(model: Any, X: Any, coverage: float) -> dict[str, Any]:
+    """Predict rows, with the uncertainty of a new observation: arrays [n] by `names_of`.
 
     Parameters
     ----------
-    model : regressor
+    model : regressor or classifier
         Of this library, a pipeline that ends in one, or any other (predictions only).
     X : frame
     coverage : float
         The share of observations that lie between lower and upper.
     """
+    if not is_classifier(_last(model)):
+        return _of_numbers(model, X, coverage)._asdict()
+    learner, names = _last(model), names_of(model)
+    if len(names) == 1:
+        return {names[0]: _numbers(learner)[_places(learner, model.predict(X))]}
+    chances = np.asarray(model.predict_proba(X))
+    best = _numbers(learner)[_places(learner, model.predict(X))]
+    return dict(zip(names, [best, *chances.T], strict=True))
+
+
+def _numbers(learner: Any) -> Array:
+    """Return the number that stands for each class on a map: itself, or its place."""
+    classes = np.asarray(learner.classes_)
+    return classes if classes.dtype.kind in "iufb" else np.arange(len(classes))
+
+
+def _places(learner: Any, labels: Array) -> Any:
+    return np.searchsorted(learner.classes_, labels)
+
+
+def _of_numbers(model: Any, X: Any, coverage: float) -> Outcomes:
     learner = _last(model)
     if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
     if not knows_uncertainty(model):
         return Outcomes(np.asarray(learner.predict(X)), None, None, None)
+    if hasattr(learner, "likelihood_"):
+        interval = learner.predict_interval(X, coverage)
+        return Outcomes(learner.predict(X), learner.predict_std(X), *interval)
     if hasattr(learner, "predict_interval") and not hasattr(learner, "target_"):
         return _calibrated(learner, X, coverage)
     mean, std = learner.predict(X, return_std=True)

@@ -19,7 +19,7 @@ from .extent import region_of
 from .matching import Matching, match
 from .nearness import Nearness, nearness_of
 from .optional import library
-from .outcomes import Outcomes, knows_uncertainty, outcomes
+from .outcomes import class_flags, names_of, outcomes
 from .times import is_time
 
 __all__ = ["answers", "check_coverage", "field_of", "grid_cells", "grid_of", "predict_grid"]
@@ -53,7 +53,7 @@ def predict_grid(
 
     Parameters
     ----------
-    model : fitted regressor
+    model : fitted regressor or classifier
         Of `zonal.grid.fit`, or any whose columns are latitude and longitude by name, (latitude,
         longitude) or points of the sphere, then time; or any columns that `like` has by name.
     lat, lon : array-like, optional
@@ -87,7 +87,9 @@ def predict_grid(
     -------
     xarray.Dataset
         ``prediction``, ``std``, ``lower`` and ``upper`` with CF attributes. The uncertainty is that
-        of a new observation, noise included. Other models than ours give predictions only.
+        of a new observation, noise included. Other models than ours give predictions only. Of a
+        classifier ``prediction`` and ``probability_<class>``; words are numbered, and
+        ``flag_meanings`` tells which is which.
 
     Examples
     --------
@@ -202,7 +204,7 @@ def answers(
         What is done, for the history.
     """
     xr = library("xarray")
-    names = Outcomes._fields if knows_uncertainty(model) else Outcomes._fields[:1]
+    names = names_of(model)
     data = cells.data
     if where is not None:
         data = data.assign({WHERE: where})
@@ -227,6 +229,7 @@ def answers(
         attrs=dict(data.attrs),
     )
     result = describe(result, name, attrs, coverage, what)
+    result["prediction"].attrs |= class_flags(model)
     if lazy:
         return xr.map_blocks(function, data, template=result)
     for index, block in blocks_of(data, cells.dims):
@@ -251,7 +254,7 @@ def _answer(
     field: Field | None, near: Nearness | None, dtype: Any,
 ) -> Any:  # fmt: skip
     """Return the Dataset of predictions for a part of the grid that is in memory."""
-    names = Outcomes._fields if knows_uncertainty(model) else Outcomes._fields[:1]
+    names = names_of(model)
     part = cells.block(block)
     wanted = part.known(cells.covariates)
     shape = wanted.shape
@@ -269,7 +272,7 @@ def _answer(
         with ONE_AT_A_TIME:
             answer = outcomes(model, plan.rows(model, part, wanted), coverage)
         for key in names:
-            found[key][wanted] = getattr(answer, key)
+            found[key][wanted] = answer[key]
     advanced(wanted.size)
     coords = _coordinates(cells, block)
     return library("xarray").Dataset({k: (cells.dims, v) for k, v in found.items()}, coords=coords)

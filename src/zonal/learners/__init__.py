@@ -6,6 +6,7 @@ from .classifier import KernelRidgeClassifier
 from .cokriging import CoKriging
 from .exact_ridge import ExactKernelRidge
 from .gaussian_process import GaussianProcess
+from .glm import KernelGLM
 from .kmeans import KernelKMeans
 from .neighbor_kriging import NeighborKriging
 from .pca import KernelPCA
@@ -17,6 +18,7 @@ __all__ = [
     "ExactKernelRidge",
     "GaussianProcess",
     "KernelCCA",
+    "KernelGLM",
     "KernelKMeans",
     "KernelPCA",
     "KernelRidge",

@@ -1,5 +1,6 @@
 """Classification by ridge regression on the indicators of the classes."""
 
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -8,8 +9,18 @@ from sklearn.base import ClassifierMixin
 
 from .._typing import Array
 from ..calibration.classes import ClassCalibration
+from ..calibration.softmax import SoftmaxCalibration
+from ..model.blend import BlendStart
+from ..model.class_sums import ClassExpansion, ClassSums
+from ..model.features import is_automatic
 from ..model.folds import check_alpha
+from ..model.from_classes import FromClasses
+from ..model.log_loss import LogLoss, held_out_loss
+from ..model.start import Start
+from ..persistence.checkpoint import Run
 from ..rows import Block, Source, blockwise
+from ..rows.array import ArraySource
+from ..rows.progress import phase
 from ..rows.survey import Survey
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
@@ -32,6 +43,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
+    loss : {"log", "squared"}, default="log"
+        ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
+        chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
+        the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
+        LogisticRegression with C = 1/α. Where a local part alone was chosen, it is compared with
+        logistic regression on landmark features of the same kernel, by the log loss of rows that
+        are left out. Rows that are seen once (`partial_fit`, iterators, checkpoints), a splitter as
+        `cv` and a given local part have the squared loss; ``loss_`` tells. Others are walked over
+        some twenty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
         of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
@@ -40,20 +60,23 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    calibration_ : ClassCalibration
+    calibration_ : ClassCalibration or SoftmaxCalibration
         What makes probabilities and sets hold. `fit` finds it for up to 50 classes, else the first
         use does.
     coef_, intercept_ : ndarrays of shape (n_classes, D) and (n_classes,)
-        β and β₀ of the indicator of each class.
+        β and β₀ of the indicator of each class, or of its logit (of two, the first has zeros).
+    loss_ : {"log", "squared"}
+        The loss that coefficients minimise.
     features_, local_, alpha_, cv_results_, moments_
         As in `KernelRidge`.
 
     Notes
     -----
-    *Probabilities.* Least squares on indicators estimates the conditional probabilities
-    themselves, up to values outside [0, 1]. `predict_proba` calibrates them by two parameters, of
-    least log loss on rows that are left out of the fit (`zonal.calibration.classes` has the
-    formula); the order of the classes stays.
+    *Probabilities.* Of the log loss, logits are averaged over the posterior of the coefficients
+    (`zonal.model.from_classes`), with a temperature. Least squares on indicators estimates the
+    conditional probabilities themselves, up to values outside [0, 1]. `predict_proba` calibrates
+    them by two parameters, of least log loss on rows that are left out of the fit
+    (`zonal.calibration.classes` has the formula); the order of the classes stays.
 
     Examples
     --------
@@ -78,6 +101,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         local: Any = "auto",
         encoder: Any = "auto",
         class_weight: Any = None,
+        loss: str = "log",
         budget: int = 1024,
         metric: bool = True,
         time_limit: float | None = None,
@@ -92,6 +116,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         self.local = local
         self.encoder = encoder
         self.class_weight = class_weight
+        self.loss = loss
         self.budget = budget
         self.metric = metric
         self.time_limit = time_limit
@@ -242,14 +267,80 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         return np.asarray(self._known(self._cells_).classes)
 
     @property
-    def calibration_(self) -> ClassCalibration:  # type: ignore[override]
+    def calibration_(self) -> ClassCalibration | SoftmaxCalibration:  # type: ignore[override]
         """What makes values of classes probabilities, from rows that are left out of the fit.
 
         `fit` finds it for up to 50 classes; else this is a slot that is filled when first asked
         for.
         """
-        calibration: ClassCalibration = self._solution.class_calibration()
+        calibration: ClassCalibration | SoftmaxCalibration = self._solution.class_calibration()
         return calibration
+
+    @property
+    def loss_(self) -> str:
+        """The loss that coefficients minimise."""
+        return "log" if isinstance(self._solution, FromClasses) else "squared"
+
+    @property
+    def features_(self) -> Any:
+        """The fitted features, or None."""
+        found = self._solution_
+        return found.space.features if isinstance(found, FromClasses) else super().features_
+
+    def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        super()._reduce(source, resume, learnt)
+        if self.loss == "log" and learnt is None and resume is None and not source.once:
+            phase("log loss", self.verbose)
+            self._solution_ = self._with_log_loss(source)
+
+    def _with_log_loss(self, source: Source) -> Any:
+        """Return the fit by log loss; where a local part does better on rows left out, that."""
+        squared, start = self._solution, self._start_
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        how = LogLoss(self.classes_, alpha, self.fit_intercept, self._weight_unit(source))
+        if start.summation is not None:
+
+            def walk(where: ClassExpansion) -> ClassSums:
+                found: ClassSums = self._walk(source, where.sums, add)
+                return found
+
+            return how.fitted(start.summation, self._sums_.rows, source, walk)
+        kernel = squared.part.found.kernel
+        chosen = is_automatic(self.features) and isinstance(self.local, str)
+        if not (chosen and hasattr(kernel, "length_scale") and isinstance(source, ArraySource)):
+            return squared
+        found = how.beside(squared, source.block, self.budget)
+        if found is None or found.calibrated.loss >= held_out_loss(squared):
+            return squared
+        return found
+
+    def _weight_unit(self, source: Source) -> float:
+        """Return the mean factor of the classes: only ratios of these count beside the evidence."""
+        factors = self._cells_.factors
+        if not factors or not isinstance(self.alpha, str):
+            return 1.0
+        if isinstance(source, ArraySource):
+            labels, weight = np.asarray(source.block.y), source.block.weight
+        else:
+            sample = self._sums_.rows
+            labels, weight = self.classes_[sample.y.argmax(axis=1)], sample.weight
+        own = np.array([factors.get(label, 1.0) for label in labels.tolist()])
+        counting = np.asarray(weight) > 0
+        return float(np.sum(weight[counting]) / np.sum(weight[counting] / own[counting]))
+
+    def _refit(self, block: Block, start: Start | BlendStart) -> Self:
+        """Refit by the loss that was chosen, with its features and its alpha."""
+        found = self._solution_
+        if not isinstance(found, FromClasses):
+            return super()._refit(block, start)
+        block = self._checked(block, first=False)
+        self._cells_ = self._cells_.refitted(block)
+        self._start_ = start.with_cells(self._cells_)
+        block = self._prepared(block)
+        how = LogLoss(self.classes_, found.alpha, self.fit_intercept)
+        self._solution_ = how.on_rows(found.space, block)
+        self._sums_, self.n_rows_ = None, len(block)
+        return self
 
     def without_sums(self) -> Self:
         """Return a copy that predicts the same, but cannot be continued by `partial_fit`."""
@@ -259,6 +350,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     def _check_parameters(self) -> None:
         check_alpha(self.alpha)
+        if self.loss not in ("log", "squared"):
+            raise ValueError(f"loss={self.loss!r} must be 'log' or 'squared'.")
         super()._check_parameters()
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:

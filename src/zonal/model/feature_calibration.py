@@ -19,7 +19,14 @@ from ..calibration.variance import OutOfFold
 from ..features.space import FeatureSpace
 from .ridge_posterior import RidgePosterior
 
-__all__ = ["Folded", "calibrate_features", "fold_predictions", "left_out_predictions"]
+__all__ = [
+    "MOST_LEVERAGE",
+    "Folded",
+    "calibrate_features",
+    "copies_of",
+    "fold_predictions",
+    "left_out_predictions",
+]
 
 # The leading directions of the features in which the noise may vary.
 DIRECTIONS = 256
@@ -62,14 +69,14 @@ def left_out_predictions(
     Copies of a row are left out together, as a row that has their weight is.
     """
     every = fold_predictions(posterior, space, X, np.arange(len(Y)))
-    copies = _copies(np.column_stack([every.leverage, every.mean, Y]))
+    copies = copies_of(np.column_stack([every.leverage, every.mean, Y]))
     together = np.bincount(copies, weight)[copies]
     kept = 1 - np.minimum(together * every.leverage, MOST_LEVERAGE)
     mean = Y - (Y - every.mean) / kept[:, None]
     return Folded(every.rows, mean, every.leverage / kept)
 
 
-def _copies(values: FloatArray) -> npt.NDArray[np.intp]:
+def copies_of(values: FloatArray) -> npt.NDArray[np.intp]:
     """Number the groups of rows that agree in all values, to ten digits of each column."""
     size = np.abs(values).max(axis=0)
     digits = np.round(values / np.where(size > 0, size, 1.0), 10)

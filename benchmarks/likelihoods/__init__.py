@@ -1,0 +1,1 @@
+"""Classes and counts with a likelihood of their own, beside peers."""

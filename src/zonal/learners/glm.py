@@ -1,0 +1,510 @@
+"""Generalized linear models on explicit features: counts, amounts, shares, outliers."""
+
+from dataclasses import replace
+from operator import add
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
+
+from .._typing import Array, FloatArray
+from ..calibration.quantiles import check_levels
+from ..calibration.scores import check_coverage
+from ..features.space import FeatureSpace
+from ..likelihoods import Likelihood, Observed, as_likelihood
+from ..model.blend import BlendStart
+from ..model.folds import check_alpha
+from ..model.from_likelihood import FromLikelihood
+from ..model.from_local_likelihood import refit_local_likelihood, solve_local_likelihood
+from ..model.from_rows import FromRows
+from ..model.newton import find_mode
+from ..model.newton_sums import Expansion, NewtonSums, unpacked
+from ..model.ridge_posterior import left_out
+from ..model.rotation import Rotation
+from ..model.start import Start
+from ..persistence.checkpoint import Run
+from ..rows import Block, Source, blockwise, sample_rows
+from ..rows.array import ArraySource
+from ..rows.block import take
+from ..rows.hashing import LEARN_ROWS
+from ..rows.kept import KEPT_BYTES
+from ..rows.kinds import is_many
+from ..rows.survey import Survey
+from .glm_targets import null_mean, pack, predicted_parts
+from .model_learner import ModelLearner
+from .neighbor_kriging import NeighborKriging
+from .targets import check_numbers
+
+__all__ = ["KernelGLM"]
+
+# Features of rows in memory are kept for all passes if they take no more bytes than this.
+KEPT_FEATURES = 1 << 29
+
+
+class KernelGLM(RegressorMixin, ModelLearner):
+    r"""Generalized linear model on explicit features, by Newton's method.
+
+    The response y has a distribution p(y | f) of its own, with the latent function
+    f(x) = z(x)ᵀβ + β₀ + offset. The fit minimises
+
+    .. math:: \tfrac12 \sum_i w_i\, d(y_i, f_i) + \tfrac{\alpha}{2} \|\beta\|^2
+
+    with the unit deviance d; β₀ is free. Each step of Newton's method is a pass over the rows, five
+    to eight of them, block by block. Laplace's approximation about the mode gives the evidence,
+    by which α and the shape of the likelihood are found, and what is not known of f.
+
+    Parameters
+    ----------
+    likelihood : str or Likelihood, default="poisson"
+        ``"poisson"``, ``"negative_binomial"`` (counts; mean exp(f)), ``"gamma"`` (positive amounts;
+        mean exp(f)), ``"bernoulli"`` (0 or 1), ``"binomial"`` (successes in known numbers of
+        trials; share 1/(1 + e⁻ᶠ)) or ``"student"`` (numbers with outliers; f itself). The shape of
+        a likelihood is found by evidence; an object of `zonal.likelihoods`, such as
+        ``NegativeBinomial(shape=2.0)``, gives it.
+    features : transformer or "auto", default="auto"
+        As in `KernelRidge`. Chosen by least squares on linearised responses (the first step of
+        Newton's method).
+    alpha : float or "evidence", default="evidence"
+        The regularisation α.
+    local : "auto", NeighborKriging or None, default="auto"
+        As in `KernelRidge`.
+    encoder, budget, metric, time_limit, random_state, verbose
+        As in `KernelRidge`.
+
+    Attributes
+    ----------
+    likelihood_ : Likelihood
+        With its parameters.
+    alpha_ : float
+        The α used.
+    coef_ : ndarray of shape (D,)
+        β.
+    intercept_ : float
+        β₀.
+    log_evidence_ : float
+        Laplace's approximation.
+    n_iter_ : int
+        Passes over the rows.
+    features_, local_, encoder_, importances_, selection_
+        As in `KernelRidge`; importances are those in f.
+
+    Notes
+    -----
+    `sample_weight` counts rows: a row of weight 2 is two rows. A number as `alpha` is that of
+    scikit-learn's GLMs times the sum of the weights (``PoissonRegressor(alpha=a)`` is
+    ``alpha=a * n`` here), and 1/C of its LogisticRegression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import zonal
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, (600, 1))
+    >>> days = rng.integers(1, 30, 600)
+    >>> y = rng.poisson(days * np.exp(np.sin(X[:, 0])))
+    >>> model = zonal.KernelGLM("poisson", budget=64, random_state=0).fit(X, y, exposure=days)
+    >>> rate = model.predict(X)  # for an exposure of one
+    >>> bool(np.abs(np.log(rate) - np.sin(X[:, 0])).mean() < 0.05)
+    True
+    """
+
+    _local_class = NeighborKriging
+
+    def __init__(
+        self,
+        likelihood: Any = "poisson",
+        features: Any = "auto",
+        alpha: float | str = "evidence",
+        *,
+        local: Any = "auto",
+        encoder: Any = "auto",
+        budget: int = 1024,
+        metric: bool = True,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.likelihood = likelihood
+        self.features = features
+        self.alpha = alpha
+        self.local = local
+        self.encoder = encoder
+        self.budget = budget
+        self.metric = metric
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        trials: Any = None,
+    ) -> Self:
+        """Fit to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame; or blocks (X, y) of rows, from `zonal.stream`. They are
+            walked over several times: an iterator must fit into memory.
+        y : array-like of shape (n_samples,)
+            Responses, unless X yields them. A stream may yield y of shape (n, 3): response, offset,
+            trials.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each row counts for.
+        offset : array-like of shape (n_samples,), optional
+            Added to f, with the coefficient one.
+        exposure : array-like of shape (n_samples,), optional
+            What counts or amounts are in proportion to (days, areas, people): their means are
+            exposure · exp(f).
+        trials : array-like of shape (n_samples,), optional
+            Of how many trials y is the number of successes, for ``"binomial"``.
+
+        Returns
+        -------
+        self
+        """
+        likelihood = as_likelihood(self.likelihood)
+        if y is not None and not is_many(X):
+            y = column_or_1d(y, warn=True)
+        given = {"offset": offset, "exposure": exposure, "trials": trials}
+        if any(values is not None for values in given.values()) or likelihood.name == "binomial":
+            y = pack(likelihood, y, **given)
+        return self._fit(X, y, sample_weight)
+
+    @blockwise
+    def predict(
+        self, X: Any, offset: Any = None, exposure: Any = None, trials: Any = None
+    ) -> Array:
+        """Predict the mean of the response, averaged over what is not known of f.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows; or a Dask array or frame, or a stream of blocks.
+        offset, exposure, trials : float or array-like of shape (n_samples,), optional
+            As in `fit`; by default zero, one and one.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        mean, variance, count = self._latent(X, offset, exposure, trials)
+        found = count * self.likelihood_.average(mean, variance)
+        return np.asarray(found, self._cells_.dtype(X))
+
+    @blockwise
+    def predict_std(
+        self, X: Any, offset: Any = None, exposure: Any = None, trials: Any = None
+    ) -> Array:
+        """Predict the standard deviation of new observations: [n_samples].
+
+        Parameters
+        ----------
+        X, offset, exposure, trials
+            As in `predict`.
+        """
+        found = self.likelihood_.deviation(*self._latent(X, offset, exposure, trials))
+        return np.asarray(found, self._cells_.dtype(X))
+
+    @blockwise
+    def predict_quantiles(
+        self,
+        X: Any,
+        q: npt.ArrayLike = (0.05, 0.5, 0.95),
+        offset: Any = None,
+        exposure: Any = None,
+        trials: Any = None,
+    ) -> Array:
+        """Predict quantiles of new observations, whole numbers of counts.
+
+        Those of the mixture of p(y | f) over what is not known of f.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows.
+        q : float or array-like of shape (n_quantiles,)
+            Levels between 0 and 1.
+        offset, exposure, trials : float or array-like of shape (n_samples,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles)
+            Without the last axis if `q` is a number.
+        """
+        levels = check_levels(q)
+        mean, variance, count = self._latent(X, offset, exposure, trials)
+        found = self.likelihood_.quantiles(mean, variance, levels, count)
+        found = found.astype(self._cells_.dtype(X), copy=False)
+        return found[:, 0] if np.ndim(q) == 0 else found
+
+    @blockwise
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        offset: Any = None,
+        exposure: Any = None,
+        trials: Any = None,
+    ) -> tuple[Array, Array]:
+        """Predict intervals that hold new observations with at least a given probability.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            The share of observations that the intervals hold; of counts it may be more, for a
+            whole number is in or out.
+        offset, exposure, trials : float or array-like of shape (n_samples,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(-3, 3, (1500, 1))
+        >>> y = rng.poisson(5 * np.exp(np.sin(X[:, 0])))
+        >>> model = zonal.KernelGLM(budget=64, random_state=0).fit(X[:1000], y[:1000])
+        >>> lower, upper = model.predict_interval(X[1000:])
+        >>> bool(0.88 < np.mean((lower <= y[1000:]) & (y[1000:] <= upper)) < 0.97)
+        True
+        """
+        missed = 1 - check_coverage(coverage)
+        levels = [missed / 2, 1 - missed / 2]
+        found = self.predict_quantiles(X, levels, offset, exposure, trials)
+        return found[:, 0], found[:, 1]
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        trials: Any = None,
+    ) -> float:
+        r"""Return the share of the deviance explained, as `sklearn.metrics.d2_tweedie_score`.
+
+        .. math:: D^2 = 1 - \frac{\sum w\, d(y, \hat\mu)}{\sum w\, d(y, \bar\mu)},
+
+        with μ̄ the mean of these responses (in proportion to their exposures).
+        """
+        likelihood = self.likelihood_
+        observed, shift = unpacked(pack(likelihood, column_or_1d(y), offset, exposure, trials))
+        likelihood.check(observed.y)
+        weight = np.ones(len(shift)) if sample_weight is None else np.asarray(sample_weight, float)
+        found = likelihood.link(np.asarray(self.predict(X, shift), np.float64))
+        null = null_mean(likelihood, observed, shift, weight)
+        left = weight @ likelihood.half_deviance(observed, found)
+        total = weight @ likelihood.half_deviance(observed, null)
+        return float(1 - left / total) if total > 0 else float(left <= 0)
+
+    def log_density(
+        self, X: Any, y: Any, offset: Any = None, exposure: Any = None, trials: Any = None
+    ) -> FloatArray:
+        """Return the predictive log density of observations, log ∫ p(y | f) p(f | data) df: [n].
+
+        Its mean over rows that were not fitted is the log score, by which likelihoods compare.
+        """
+        mean, variance, count = self._latent(X, offset, exposure, trials)
+        observed = Observed.of(column_or_1d(y), count)
+        self.likelihood_.check(observed.y)
+        return self.likelihood_.log_predictive(observed, mean, variance)
+
+    @property
+    def likelihood_(self) -> Likelihood:
+        """The likelihood with its parameters."""
+        found: Likelihood = self._solution.likelihood
+        return found
+
+    @property
+    def log_evidence_(self) -> float:
+        """Laplace's approximation of the log evidence."""
+        return float(self._solution.log_evidence)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the rows."""
+        return int(self._solution.n_passes)
+
+    def _latent(
+        self, X: Any, offset: Any, exposure: Any, trials: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return means and variances of f at rows, and the numbers of trials."""
+        solution = self._solution  # or an error that there is none
+        rows = self._cells_.rows(self._check_rows(X, reset=False))
+        mean, variance = solution.latent(rows)
+        shift, count = predicted_parts(self.likelihood_, len(mean), offset, exposure, trials)
+        return mean + shift, variance, count
+
+    # The fit.
+
+    def _check_parameters(self) -> None:
+        as_likelihood(self.likelihood)
+        check_alpha(self.alpha, "evidence")
+        super()._check_parameters()
+
+    def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
+        return False
+
+    def _check_y(self, y: Any) -> Array:
+        """Return packed responses [n, 3]."""
+        likelihood = as_likelihood(self.likelihood)
+        found = check_numbers(y, type(self).__name__)
+        if found.ndim == 1:
+            return pack(likelihood, found)
+        if found.shape[1] != 3:
+            raise ValueError(
+                f"y has {found.shape[1]} columns: KernelGLM takes one response; a stream may yield "
+                "three columns (response, offset, trials)."
+            )
+        return found
+
+    def _checked(self, block: Block, *, first: bool) -> Block:
+        found = super()._checked(block, first=first)
+        as_likelihood(self.likelihood).check(found.y[:, 0], found.start)
+        return found
+
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
+        source = super()._open(X, y, weight, resumable, **options)
+        if not source.once:
+            return source
+        held = source.hold(KEPT_BYTES)
+        if held is None:
+            raise ValueError(
+                "KernelGLM walks over the rows several times, but an iterator of more than "
+                f"{KEPT_BYTES >> 30} GB can be walked over once: pass zonal.stream(...), a memory "
+                "map or Dask, which can be read again."
+            )
+        return self._held(held)
+
+    def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
+        return super()._read(self._linearised(block), survey, source)
+
+    def _linearised(self, block: Block) -> Block:
+        """Return rows with targets and weights by which features are chosen."""
+        observed, offset = unpacked(block.y)
+        weight = np.ones(len(offset)) if block.weight is None else block.weight
+        likelihood = as_likelihood(self.likelihood).started(observed, weight)
+        level = likelihood.level(observed, offset, weight)
+        targets, precision = likelihood.linearised(observed, offset, level)
+        even = np.ptp(precision) <= 1e-12 * precision.max() and block.weight is None
+        return replace(block, y=targets, weight=None if even else weight * precision)
+
+    def _learn(self, survey: Survey, **options: Any) -> Any:
+        X, y, weight = survey.sample[1:]
+        rows = self._linearised(Block(X, y, weight))
+        sample = survey.sample._replace(y=rows.y, weight=rows.weight)
+        super()._learn(survey._replace(sample=sample), **options)
+        observed, offset = unpacked(y)
+        weight = np.ones(len(offset)) if weight is None else weight
+        likelihood = as_likelihood(self.likelihood)
+        unknown = likelihood.unknown
+        likelihood = likelihood.started(observed, weight)
+        if self._start_.recipe.local is not None:
+            return likelihood, unknown
+        start = Expansion(
+            self.features_,
+            FeatureSpace(self.features_, self.n_columns_).mean(X),
+            likelihood,
+            None,
+            likelihood.level(observed, offset, weight),
+        )
+        counting = np.flatnonzero(weight > 0)
+        chosen = counting[sample_rows(len(counting), LEARN_ROWS)]
+        return start, unknown, left_out(start.space, take(X, chosen))
+
+    def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        if self._start_.recipe.local is not None:
+            self._reduce_local(source, *learnt)
+            return
+        start, unknown, missing = learnt
+        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
+        space, rotation = start.space, None
+        if isinstance(source, ArraySource) and space.thread_safe:
+            source, start, rotation = _with_features(source.block, start)
+
+        def walk(where: Expansion) -> NewtonSums:
+            found: NewtonSums = self._walk(source, where.sums, add)
+            return found
+
+        mode = find_mode(walk, start, alpha, unknown)
+        mode = mode if rotation is None else rotation.undo(mode)
+        self._solution_ = FromLikelihood.of(space, mode, missing)
+        self._sums_, self.n_rows_ = None, mode.n_rows
+
+    def _reduce_local(
+        self, source: Source, likelihood: Likelihood, unknown: tuple[str, ...]
+    ) -> None:
+        """Fit with a local part, to rows that are all here."""
+        if not isinstance(source, ArraySource):  # `_open` has held what fits into memory
+            raise ValueError(
+                f"A local part keeps all rows, which take more than {KEPT_BYTES >> 30} GB: use "
+                "local=None."
+            )
+        held = source.block
+        start, linearised = self._start_, self._linearised(held)
+        linear = start.solved(start.sums(linearised), self.verbose)
+        assert isinstance(linear, FromRows)
+        rows = replace(held, X=linear.local_rows(held.X))
+        local = start.recipe.local
+        assert local is not None
+        self._solution_ = solve_local_likelihood(
+            linear, rows, likelihood, unknown, local.kernel is None, local.seed
+        )
+        self._sums_, self.n_rows_ = None, len(held)
+
+    def _refit(self, block: Block, start: Start | BlendStart) -> Self:
+        """Refit with all that was found, but the coefficients or the rows of a local part."""
+        known = self._solution_
+        block = self._checked(block, first=False)
+        observed, offset = unpacked(block.y)
+        weight = np.ones(len(offset)) if block.weight is None else block.weight
+        level = known.likelihood.level(observed, offset, weight)
+        self._cells_ = self._cells_.refitted(self._linearised(block))
+        self._start_ = start.with_cells(self._cells_)
+        block = self._prepared(block)
+        if isinstance(known, FromLikelihood):
+            features, shift = known.space.features, known.space.mean(block.X)
+            where = Expansion(features, shift, known.likelihood, None, level)
+            mode = find_mode(lambda at: at.sums(block), where, known.alpha)
+            self._solution_ = FromLikelihood.of(known.space, mode, known.posterior.left_out)
+        else:
+            rows = replace(block, X=known.rows.local_rows(block.X))
+            self._solution_ = refit_local_likelihood(known, rows, 0)
+        self._sums_, self.n_rows_ = None, len(block)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = (
+            getattr(self.likelihood, "name", self.likelihood) != "student"
+        )
+        return tags
+
+
+def _with_features(rows: Block, start: Expansion) -> tuple[ArraySource, Expansion, Rotation | None]:
+    """Return features in the place of rows, if there is room, and few of them for few rows."""
+    itemsize = 4 if getattr(rows.X, "dtype", None) == np.float32 else 8
+    if len(rows) * len(start.shift) * itemsize > KEPT_FEATURES:
+        return ArraySource(rows), start, None
+    Z = start.space.map(rows.X, np.copy)
+    rotation = None
+    if len(Z) < Z.shape[1]:
+        rotation = Rotation.of(Z)
+        Z, start = rotation.apply(Z), replace(start, shift=rotation.apply(start.shift))
+    return ArraySource(replace(rows, X=Z)), replace(start, features=None), rotation

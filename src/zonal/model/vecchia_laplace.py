@@ -1,0 +1,175 @@
+r"""Laplace's approximation with a local part: Newton's method on the rows.
+
+The latent function is f(x) = μ + z(x)ᵀβ + u(x), u a Gaussian process of covariance σ² k known by
+the nearest rows. With slopes g and curvatures h of the log likelihood at f, a step of Newton's
+method is kriging of the pseudo-targets :math:`t = f + g/h` with noise of the variance 1/h: the
+weights of `zonal.kriging` take a noise for each row. The mode is a fixed point of that, whatever
+positive h is used. With the mode, Laplace's log evidence is that of the pseudo-targets, and what
+the likelihood says instead of the normal density:
+
+.. math:: \log N(t;\, 0, \sigma^2 K + H^{-1})
+    + \sum_i \left[\log p(y_i \mid f_i) - \log N(t_i;\, f_i, 1/h_i)\right] .
+
+(Zilber and Katzfuss, 2021, whiten the latent values instead of the pseudo-targets.)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import Array, FloatArray
+from ..kriging.joint import Joint, fit_joint
+from ..kriging.locations import Locations, Repeated
+from ..kriging.process import LocalProcess
+from ..kriging.search import Found
+from ..likelihoods import Likelihood
+from .newton_sums import unpacked
+
+__all__ = ["Laplace", "Responses", "find_laplace"]
+
+Features = Callable[[Array], Array]
+
+# Curvatures below this share of the largest count as it: pseudo-targets stay numbers, and the mode
+# does not depend on it.
+LEAST_CURVATURE = 1e-6
+# Steps, and the change of f that ends them.
+MOST_STEPS, CLOSE = 50, 1e-8
+
+
+@dataclass(frozen=True)
+class Responses:
+    """What is observed at locations, where there may be several rows.
+
+    Attributes
+    ----------
+    packed : ndarray of shape (n_rows, 3)
+        Response, offset, trials.
+    weight : ndarray of shape (n_rows,)
+    place : ndarray of shape (n_rows,)
+        The location of each row.
+    n_places : int
+    """
+
+    packed: FloatArray
+    weight: FloatArray
+    place: npt.NDArray[np.intp]
+    n_places: int
+
+    @classmethod
+    def of(cls, locations: Locations, y: Array, weight: FloatArray | None) -> "Responses":
+        """Take the rows whose location is among these."""
+        rows = np.flatnonzero(locations.index >= 0)
+        weights = np.ones(len(rows)) if weight is None else np.asarray(weight, float)[rows]
+        return cls(np.asarray(y, float)[rows], weights, locations.index[rows], len(locations))
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return weighted sums at each location."""
+        return np.bincount(self.place, self.weight * values, self.n_places).astype(np.float64)
+
+    def beginning(self, likelihood: Likelihood) -> FloatArray:
+        """Return first latent values at the locations."""
+        observed, offset = unpacked(self.packed)
+        level = likelihood.level(observed, offset, self.weight)
+        f = likelihood.beginning(observed, offset, level) - offset
+        return self.sums(f) / self.sums(np.ones(len(f)))
+
+    def expansion(
+        self, likelihood: Likelihood, f: FloatArray
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Return pseudo-targets, their precisions and the log density, at latent values."""
+        observed, offset = unpacked(self.packed)
+        own = f[self.place] + offset
+        g, h = likelihood.derivatives(observed, own)
+        slope, curvature = self.sums(g), self.sums(h)
+        curvature = np.maximum(curvature, LEAST_CURVATURE * curvature.max())
+        log_density = float(self.weight @ likelihood.log_density(observed, own))
+        return f + slope / curvature, curvature / likelihood.dispersion, log_density
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """The mode at given parameters.
+
+    Attributes
+    ----------
+    joint : Joint
+        Kriging of the pseudo-targets.
+    latent : ndarray of shape (n,)
+        f at the locations.
+    log_evidence : float
+    n_steps : int
+    """
+
+    joint: Joint
+    latent: FloatArray
+    log_evidence: float
+    n_steps: int
+
+
+def find_laplace(
+    locations: Locations,
+    responses: Responses,
+    likelihood: Likelihood,
+    found: Found,
+    scale: float,
+    features: Features | None = None,
+    n_neighbors: int = 32,
+    start: FloatArray | None = None,
+    close: float = CLOSE,
+) -> Laplace:
+    """Find the mode of f and the log evidence, given all parameters.
+
+    Parameters
+    ----------
+    locations : Locations
+        The rows; their targets do not matter.
+    responses : Responses
+        What is observed there.
+    likelihood : Likelihood
+        With all its parameters.
+    found : Found
+        The kernel, the ratio of the two parts and features of the kernel's own.
+    scale : float
+        σ².
+    features : callable, optional
+        Maps rows [k, d] to features [k, D].
+    n_neighbors : int
+        Rows that a row is known by.
+    start : ndarray of shape (n,), optional
+        First latent values.
+    close : float
+        The change of f that ends the steps.
+    """
+    f = responses.beginning(likelihood) if start is None else start
+    neighbors = earlier = None
+    nothing = Repeated.nothing(len(locations), 1)
+    m = min(n_neighbors, len(locations))
+    change = np.inf
+    n_steps = 0
+    while change >= close and n_steps < MOST_STEPS:
+        n_steps += 1
+        targets, precision, _ = responses.expansion(likelihood, f)
+        pseudo = replace(locations, targets=targets[:, None], weight=precision, repeated=nothing)
+        process = LocalProcess(locations.rows, precision, found.kernel, 1 / scale, m, low=found.low)
+        if neighbors is None:
+            neighbors, earlier = process.near(locations.rows), process.earlier()
+        joint = fit_joint(pseudo, process, features, found.ratio, neighbors=earlier)
+        moved = joint.predict(locations.rows, features, neighbors=neighbors)[0][:, 0] - f
+        # Where a step grows, Newton's method has overshot (counts far above their mean).
+        largest = float(np.abs(moved).max())
+        f = f + (moved if largest <= 2 * change else moved / 2)
+        change = largest
+    targets, precision, log_density = responses.expansion(likelihood, f)
+    normal = 0.5 * float(np.sum(np.log(precision / (2 * np.pi)) - precision * (targets - f) ** 2))
+    evidence = _with_scale(joint, scale) + log_density - normal
+    joint = replace(joint, found=replace(joint.found, scale=np.array([scale])))
+    return Laplace(joint, f, evidence, n_steps)
+
+
+def _with_scale(joint: Joint, scale: float) -> float:
+    """Return the log evidence of the pseudo-targets with a scale that is given, not found."""
+    n, best = len(joint.residual), float(joint.found.scale[0])
+    gained = n * (np.log(scale / best) + best / scale - 1)
+    return joint.found.log_evidence - 0.5 * float(gained)

@@ -1,0 +1,99 @@
+"""Classes by their log loss, against scikit-learn and refits."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import FunctionTransformer
+
+import zonal
+from zonal.likelihoods.averages import probit_scaled
+from zonal.model.class_sums import curvature
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((300, 4))
+SCORES = X @ RNG.standard_normal((4, 3)) + RNG.gumbel(size=(300, 3))
+THREE = np.array(["a", "b", "c"])[SCORES.argmax(axis=1)]
+TWO = np.where(THREE == "a", "yes", "no")
+WEIGHT = RNG.uniform(0.5, 2.0, 300)
+
+
+def on_columns(**options):
+    """A classifier whose features are the columns themselves."""
+    return zonal.KernelRidgeClassifier(FunctionTransformer(), local=None, **options)
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_a_given_alpha_is_that_of_scikit_learn(y):
+    model = on_columns(alpha=2.0).fit(X, y, WEIGHT)
+    known = LogisticRegression(C=0.5, tol=1e-12, max_iter=10_000).fit(X, y, WEIGHT)
+    assert model.loss_ == "log"
+    mode = model._solution.mode
+    np.testing.assert_allclose(mode.coef.T, known.coef_, atol=1e-6)
+    level = mode.intercept - mode.intercept.mean() if len(mode.intercept) > 1 else mode.intercept
+    np.testing.assert_allclose(level, known.intercept_, atol=1e-6)
+
+
+def test_the_weight_of_a_class_is_a_weight_of_its_rows():
+    one = on_columns(alpha=2.0, class_weight={"a": 3.0}).fit(X, THREE)
+    two = on_columns(alpha=2.0).fit(X, THREE, np.where(THREE == "a", 3.0, 1.0))
+    np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_rows_left_out_are_those_of_refits(y):
+    """The log loss of rows that are left out, without a second fit: to a hundredth of it."""
+    rows, labels = X[:60], y[:60]
+    model = on_columns(alpha=1.0).fit(rows, labels)
+    classes, losses = model.classes_, []
+    for row in range(60):
+        kept = np.arange(60) != row
+        other = on_columns(alpha=1.0).fit(rows[kept], labels[kept])
+        solution = other._solution
+        logits = solution.mean(rows[[row]])[0]
+        # At the temperature of the whole fit, which one row hardly changes.
+        scaled = logits / model.calibration_.temperature
+        own = np.searchsorted(classes, labels[row])
+        losses.append(np.logaddexp.reduce(scaled) - scaled[own])
+    assert model.calibration_.loss == pytest.approx(np.mean(losses), rel=0.03)
+
+
+def test_evidence_shrinks_labels_that_are_noise():
+    labels = np.random.default_rng(1).integers(0, 3, 300)
+    noise = on_columns().fit(X, labels)
+    signal = on_columns().fit(X, THREE)
+    assert noise.alpha_ > 30 * signal.alpha_
+    chances = noise.predict_proba(X)
+    assert np.abs(chances - 1 / 3).max() < 0.15
+
+
+def test_averages_are_less_sure_than_the_mode():
+    model = on_columns(alpha=0.1).fit(X[:40], TWO[:40])
+    mode = model._solution.mode
+    f = X @ mode.coef[:, 0] + mode.intercept
+    variance = mode.spread.leverage(X)
+    np.testing.assert_allclose(model.decision_function(X), probit_scaled(f, variance), rtol=1e-9)
+    assert (np.abs(model.decision_function(X)) < np.abs(f)).all()
+
+
+def test_refitting_keeps_features_and_alpha():
+    model = zonal.KernelRidgeClassifier(
+        zonal.NystroemFeatures(zonal.Gaussian(2.0), 40, random_state=0), local=None
+    ).fit(X, THREE)
+    again = model.refitted(X, THREE)
+    assert again.alpha_ == model.alpha_
+    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), atol=1e-3)
+
+
+def test_the_shared_curvature_is_the_mean_of_the_eigenvalues():
+    chances = np.random.default_rng(2).dirichlet(np.ones(4), 5)
+    expected = [np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[1:].mean() for p in chances]
+    np.testing.assert_allclose(curvature(chances), expected, rtol=1e-10)
+    certain = np.array([[1.0, 1e-20, 1e-20]])
+    np.testing.assert_allclose(curvature(certain), 2e-20, rtol=1e-10)
+
+
+def test_the_squared_loss_is_still_there():
+    model = on_columns(loss="squared").fit(X, THREE)
+    assert model.loss_ == "squared"
+    with pytest.raises(ValueError, match="loss='hinge' must be 'log' or 'squared'"):
+        on_columns(loss="hinge").fit(X, THREE)
