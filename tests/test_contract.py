@@ -98,7 +98,7 @@ SIGNATURES = {
     "evaluation.coverage": "(truth, lower, upper, sample_weight=None)",
     "evaluation.pit_histogram": "(truth, quantiles, levels, sample_weight=None)",
     "evaluation.calibration_error": "(truth, chances, classes, n_bins=15)",
-    "NeighborKriging.fit": "(self, X, y, sample_weight=None, *, noise_variance=None, "
+    "NeighborKriging.fit": "(self, X, y, sample_weight=None, *, queries=None, noise_variance=None, "
     "extra_noise=True)",
     "CoKriging": "(kernel='auto', n_neighbors=16, *, n_features=256, random_state=None, "
     "verbose=False)",
@@ -117,7 +117,7 @@ SIGNATURES = {
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
     "time=None, time_size=None, random_state=0, coordinates=None)",
     "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None, "
-    "noise_variance=None, extra_noise=True)",
+    "queries=None, noise_variance=None, extra_noise=True)",
     "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None, "
     "keep_name=False, max_distance=None)",
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",

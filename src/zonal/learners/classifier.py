@@ -50,8 +50,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         LogisticRegression with C = 1/α. Where a local part alone was chosen, it is compared with
         logistic regression on landmark features of the same kernel, by the log loss of rows that
         are left out. Rows that are seen once (`partial_fit`, iterators, checkpoints), a splitter as
-        `cv` and a given local part have the squared loss; ``loss_`` tells. Others are walked over
-        some twenty times.
+        `cv`, a given local part and more than 50 classes have the squared loss; ``loss_`` tells.
+        Others are walked over some twenty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
         of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
@@ -289,7 +289,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         super()._reduce(source, resume, learnt)
-        if self.loss == "log" and learnt is None and resume is None and not source.once:
+        few = len(self.classes_) <= FEW_CLASSES  # of many, their coefficients take the memory
+        if few and self.loss == "log" and learnt is None and resume is None and not source.once:
             phase("log loss", self.verbose)
             self._solution_ = self._with_log_loss(source)
 

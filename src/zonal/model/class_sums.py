@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from ..features.space import FeatureSpace, Scratch
+from ..features.space import FeatureSpace
 from ..likelihoods import Multinomial
 from ..rows import Block
 from ..rows.block import take
+from ..rows.buffers import Scratch
 from ..rows.threads import ordered_map
 from .newton_sums import GivenFeatures
 

@@ -14,11 +14,12 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from .._typing import Array, FloatArray
-from ..features.space import FeatureSpace, Scratch
+from ..features.space import FeatureSpace
 from ..likelihoods import Likelihood, Observed
 from ..moments.ridge import linear
 from ..rows import Block
 from ..rows.block import take
+from ..rows.buffers import Scratch
 from ..rows.threads import ordered_map
 
 __all__ = ["Expansion", "GivenFeatures", "NewtonSums", "Spread", "unpacked"]
