@@ -152,7 +152,7 @@ def test_the_model_is_saved_before_it_is_judged(place, monkeypatch):
 def test_saved_models_have_their_intervals_at_hand(place):
     """Calibration belongs to the fit: what is loaded does not find it anew."""
     model = zonal.load(place[0] / "m.zonal")
-    assert "calibration" in vars(model._solution_)
+    assert "calibration" in model._solution_.kept
 
 
 def test_other_usual_names_of_a_place(tmp_path):

@@ -8,7 +8,7 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 import zonal
 from zonal.kernels.compiled import of_kernel
-from zonal.kriging import weights
+from zonal.kriging import neighborhood
 from zonal.kriging.evidence import evaluate, gradient, maximize
 from zonal.kriging.locations import locate
 from zonal.kriging.marginal import _inverse_root
@@ -44,7 +44,7 @@ def make_sample(weight=WEIGHT, width=0, targets=Y, rows=X):
 @pytest.mark.parametrize("kept", [False, True])
 def test_gradient_by_differences(kernel, width, some, kept, monkeypatch):
     if not kept:  # factors are found again where there are too many
-        monkeypatch.setattr(weights, "KEPT_NUMBERS", 0)
+        monkeypatch.setattr(neighborhood, "KEPT_NUMBERS", 0)
     sample, correlation = make_sample(width=width), of_kernel(kernel)
     if some:
         sample = sample.thin(40)

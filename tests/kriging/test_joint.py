@@ -4,9 +4,10 @@ import pytest
 
 import zonal
 from zonal.kriging import joint as joint_module
-from zonal.kriging.joint import fit_joint, whitened_gram
+from zonal.kriging.joint import first_rows, fit_joint, whitened_gram
 from zonal.kriging.locations import locate
-from zonal.kriging.marginal import _inverse_root
+from zonal.kriging.low import low_degrees
+from zonal.kriging.marginal import RATIOS, Observed, _inverse_root, best_ratio, marginal
 from zonal.kriging.process import LocalProcess
 
 RNG = np.random.default_rng(0)
@@ -120,3 +121,35 @@ def test_sums_of_features_so_large_that_rounding_hides_the_ridge():
     root, _ = _inverse_root(Z.T @ Z, 1.0)
     basis = np.linalg.svd(Z, full_matrices=False)[0][:, :3]
     np.testing.assert_allclose(Z @ (root @ (root.T @ (Z.T @ y))), basis @ (basis.T @ y), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_one_eigendecomposition_compares_all_ratios(n_targets):
+    """With the evidence that `marginal` solves for at each ratio."""
+    rng, Z = np.random.default_rng(1), features(X[:60])
+    targets = 2 * Z @ rng.standard_normal((6, n_targets)) + rng.standard_normal((60, n_targets))
+    columns = np.column_stack([np.ones(60), targets, Z])
+    gram = columns.T @ columns
+    observed = Observed.of(rng.uniform(0.5, 1, 60), locate(X[:60], targets).repeated, NOISE)
+    ratio, value = best_ratio(gram, n_targets, observed)
+    values = [marginal(gram, n_targets, observed, one).log_evidence for one in RATIOS]
+    assert ratio == RATIOS[np.argmax(values)]
+    assert 0 < np.argmax(values) < len(RATIOS) - 1
+    np.testing.assert_allclose(value, max(values), rtol=1e-12)
+
+
+def test_coefficients_of_low_degrees_come_from_the_first_rows(monkeypatch):
+    """From more where noise is large, so that it adds at most a hundredth to their variance."""
+    monkeypatch.setattr(joint_module, "FIRST_ROWS", 60)
+    locations, kernel = locate(X, Y), zonal.Matern(1.5, [1.0, 1.0])
+    low = low_degrees(kernel, 1.0, locations.rows, 4)
+    for noise, expected in ((0.1, 60), (0.2, 80), (10.0, 150)):
+        process = LocalProcess(locations.rows, locations.weight, kernel, noise, 20, low=low)
+        judged = first_rows(process)
+        np.testing.assert_array_equal(judged, np.arange(expected))
+        some, head = fit_joint(locations, process, judged=judged), locations.head(expected)
+        alone = fit_joint(head, process.observed_at(head.rows, head.weight))
+        np.testing.assert_allclose(some.found.coef, alone.found.coef, rtol=1e-9)
+        np.testing.assert_allclose(some.found.log_evidence, alone.found.log_evidence, rtol=1e-12)
+        known = low.features(locations.rows) @ some.found.coef
+        np.testing.assert_allclose(some.residual, locations.targets - some.found.mean - known)

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import zonal
+from zonal.kriging.joint_search import joint_parameters
 from zonal.kriging.locations import locate
-from zonal.kriging.search import compress, find_candidates, find_parameters
+from zonal.kriging.search import Found, find_candidates, find_parameters
 from zonal.kriging.units import column_groups
 
 RNG = np.random.default_rng(0)
@@ -52,31 +53,15 @@ def test_noise_alone_with_any_kernel():
 
 def test_joint_parameters():
     rng = np.random.default_rng(0)
-    rows = rng.random((1500, 2))
-    Z = np.cos(rows @ rng.standard_normal((2, 8)) * 3)
-    y = draw(zonal.Matern(0.5, 0.1), 0.05, rows, rng) + 3 * Z @ rng.standard_normal((8, 1)) * 2
+    rows, turned = rng.random((1500, 2)), 3 * rng.standard_normal((2, 8))
+    y = draw(zonal.Matern(0.5, 0.1), 0.05, rows, rng)
+    y = y + 6 * np.cos(rows @ turned) @ rng.standard_normal((8, 1))
     locations = locate(rows, y)
-    order = np.empty(len(rows), int)
-    order[locations.index] = np.arange(len(rows))
-    found = find_parameters(locations, features=Z[order])
-    assert found.kernel.nu == 0.5
+    start = Found(zonal.Matern(0.5, [0.3, 0.3]), 0.2, 1.0, np.nan)
+    found = joint_parameters(locations, lambda rows: np.cos(rows @ turned), 8, start)
     assert abs(np.log(found.kernel.length_scale / 0.1)).max() < 0.5
     # τ is known from eight coefficients: the log of their mean square has a variance near 2/8.
     assert abs(np.log(found.ratio / 4)) < 4 * np.sqrt(2 / 8)
-    with pytest.raises(ValueError, match="cannot stand beside features"):
-        find_parameters(locations, zonal.Polynomial(), features=Z)
-
-
-def test_compressed_features_have_nearly_the_same_kernel():
-    rng = np.random.default_rng(0)
-    Z = rng.standard_normal((300, 60)) @ (0.8 ** np.arange(60)[:, None] * rng.standard_normal(60))
-    reduced = compress(Z)
-    assert reduced.shape[1] < 60
-    rest = Z @ Z.T - reduced @ reduced.T
-    assert np.linalg.eigvalsh(rest)[0] > -1e-8
-    assert np.trace(rest) <= 1e-4 * np.trace(Z @ Z.T)
-    assert compress(Z[:, :20]).shape == (300, 20)
-    assert compress(rng.standard_normal((400, 300))).shape == (400, 256)
 
 
 def test_candidates_are_one_for_each_smoothness():

@@ -13,10 +13,10 @@ from zonal.kriging.joint import fit_joint
 from zonal.kriging.ladder import split_parameters
 from zonal.kriging.locations import locate
 from zonal.kriging.low import LandmarkLow, SphereLow, low_degrees
+from zonal.kriging.pairs import compiled_pairs
 from zonal.kriging.process import LocalProcess
 from zonal.kriging.sample import Parameters, Sample
 from zonal.kriging.search import Found
-from zonal.kriging.weights import compiled_pairs
 
 RNG = np.random.default_rng(0)
 N = 140
@@ -274,3 +274,49 @@ def test_long_kernels_are_split_and_short_ones_get_a_longer_one():
             assert found.kernel.k1.length_scale.tolist() == [1.5, 1.5]
             assert found.noise == pytest.approx(1e-3)
             assert found.kernel.k2.kernel.length_scale.min() > 3 * 1.5
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_given_kernel_is_split_as_it_is(name):
+    """Whatever it is: its kernel and noise stay, and the low degrees are of its longest term."""
+    rows, whole, low = split(name)
+    model = zonal.NeighborKriging(whole, N, noise=NOISE, n_features=25).fit(
+        rows, Y, sample_weight=WEIGHT
+    )
+    process = model._solution_.part.joint.process
+    assert process.low is not None
+    np.testing.assert_allclose(process.low.matrix(rows, rows), low.matrix(rows, rows), atol=1e-9)
+    queries = rows[:30] @ TURNED if rows.shape[1] == 3 else rows[:30] + 0.05
+    mean = model.predict(queries)
+    noise = NOISE * np.mean(WEIGHT)  # weights of a learner have the mean one
+    inverse = np.linalg.inv(whole(rows) + noise * np.diag(1 / WEIGHT))
+    precision = inverse.sum()
+    center = inverse.sum(axis=0) @ Y / precision
+    across = whole(queries, rows) @ inverse
+    np.testing.assert_allclose(mean, center + across @ (Y - center), atol=1e-7)
+
+
+def test_a_long_kernel_has_no_more_than_ten_times_the_variance_of_the_targets():
+    """Beyond it the field runs away where there are no rows; the weight of k_long is cut there."""
+    import math
+
+    from zonal.kriging.judge import MOST_VARIANCE, Judge, Short, Step, evaluate
+    from zonal.kriging.locations import locate
+    from zonal.kriging.low import low_degrees
+    from zonal.kriging.sample import Parameters
+    from zonal.polynomials import uniform_sphere
+
+    rng = np.random.default_rng(0)
+    X = uniform_sphere(400, 3, rng)
+    places = locate(X, (X[:, :1] + 0.3 * rng.standard_normal((400, 1))))
+    short, long = Short.of(zonal.Matern(1.5, [0.1] * 3), X), zonal.Matern(2.5, [1.3] * 3)
+    judge = Judge(places, np.arange(400, dtype=np.int32), 400, short, 16)
+    low = low_degrees(long, 1.0, X, 64)
+    for ratio, is_cut in ((1e6, True), (0.1, False)):
+        step = Step(long, low, 1.0, Parameters(np.zeros(1), math.log(0.1), math.log(ratio)))
+        sample, extra = judge._with(step)
+        at = evaluate(sample, short.correlation, step.parameters, judge.neighbors, extra)
+        variance = ratio * float(at.found.scale.mean())
+        bounded = math.exp(judge.bounded(step).parameters.log_ratio)
+        assert (variance > MOST_VARIANCE) == is_cut
+        assert bounded == pytest.approx(ratio * min(1.0, MOST_VARIANCE / variance))

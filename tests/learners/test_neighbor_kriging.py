@@ -189,11 +189,12 @@ def test_places_beyond_the_range_of_squares():
     assert np.isfinite(model.predict_interval(far)).all()
 
 
-def test_a_time_limit_ends_the_search():
-    quick = zonal.NeighborKriging(time_limit=1e-9).fit(X, y)
-    slow = zonal.NeighborKriging().fit(X, y)
+def test_a_time_limit_ends_the_search(capsys):
+    quick = zonal.NeighborKriging(time_limit=1e-9, verbose=True).fit(X, y)
+    n_quick = len(capsys.readouterr().out.splitlines())
+    zonal.NeighborKriging(verbose=True).fit(X, y)
+    assert 0 < n_quick < len(capsys.readouterr().out.splitlines())  # a line for each climb
     assert np.isfinite(quick.predict(QUERIES)).all()
-    assert quick.log_evidence_ <= slow.log_evidence_ + 1e-6
     for value in (0, -1.0, "soon", True):
         with pytest.raises(ValueError, match=r"time_limit=.*seconds above zero"):
             zonal.NeighborKriging(time_limit=value).fit(X, y)

@@ -44,8 +44,12 @@ TARGET = np.sin(2 * MANY[:, 0]) + MANY[:, 1]
 PLANE = np.random.default_rng(2).uniform(-1, 1, (500, 2))
 NOISE = np.random.default_rng(3).standard_normal(500)
 VARYING = np.sin(3 * PLANE[:, 0]) + np.exp(3 * PLANE[:, 1] - 2) * NOISE
+SMOOTH = np.sin(3 * PLANE[:, 0])
 PLANE_TABLE = pd.DataFrame(2 * PLANE, columns=["a", "b"]).assign(kind="only")
 SKEW = np.exp(2 * np.sin(6 * PLANE[:, 0]) + 4 * PLANE[:, 1] + 0.1 * NOISE)
+TWO_KINDS = np.random.default_rng(5).uniform(-2, 2, (400, 5))  # a weighted mean of models is best
+BOTH = TWO_KINDS @ [1.0, -1.0, 0.5, 0.5, 0.0] + np.sin(3 * TWO_KINDS[:, 0])
+BOTH = BOTH + 0.4 * np.random.default_rng(10).standard_normal(400)
 GLOBE = np.column_stack([RNG.uniform(-90, 90, N), RNG.uniform(-180, 180, N), X[:, 0]])
 
 
@@ -193,6 +197,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.KernelRidge(zonal.HarmonicFeatures(zonal.Matern(1.5), 30), local=None), X, y),
     (zonal.KernelRidge(features(), 0.1, local=local()), X, y),
     (zonal.KernelRidge(budget=32, random_state=0), MANY, TARGET),
+    (zonal.KernelRidge(budget=48, random_state=0), TWO_KINDS, BOTH),  # a weighted mean
     (zonal.KernelRidge(fourier(), local=local()), PLANE, VARYING),  # of varying noise
     (zonal.KernelRidge(budget=24, random_state=0), PLANE_TABLE, SKEW),  # of its logarithm
     (zonal.KernelRidge(fourier(), cv=BLOCKS), GLOBE, y),
@@ -233,6 +238,8 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), SPHERE, y),
     (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), PLANE, VARYING),
     (zonal.NeighborKriging(zonal.RationalQuadratic(1.0, 2.0), 8, noise=0.1), X, Y),
+    # A kernel that is far too rough: deviations have a factor that changes with the distance.
+    (zonal.NeighborKriging(zonal.Matern(0.5, 0.2), 8, noise=1e-3, n_features=0), PLANE, SMOOTH),
     (zonal.KernelKMeans(features(), 3, random_state=0), X, None),
     (zonal.KernelPCA(features(), 3), X, None),
     (zonal.ExactKernelRidge(zonal.Gaussian(2.0), 0.1, random_state=0), X, y),

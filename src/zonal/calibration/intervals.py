@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array
+from .._typing import Array, FloatArray
+from .distance import DistanceScale
 from .quantiles import MeanQuantiles, ScoreQuantiles
 from .scores import crps
 from .variance import OutOfFold
@@ -27,22 +28,43 @@ class Calibration:
     crps, crps_before : ndarrays of shape (n_targets,)
         The mean CRPS at these rows, and that of normal distributions with the model's own standard
         deviations.
+    distance : DistanceScale or None
+        How deviations change with the distance to the nearest rows; None: as the model says.
+    held : ndarray of shape (k, 5) or None
+        How much intervals hold at several distances, as of `distance.held_at_distances`; None:
+        rows were left out one by one, or as a splitter says.
     """
 
     quantiles: ScoreQuantiles | MeanQuantiles
     variance: Any
     crps: Array
     crps_before: Array
+    distance: DistanceScale | None = None
+    held: FloatArray | None = None
 
     @classmethod
     def of(
-        cls, out_of_fold: OutOfFold, variance: Any = None, log_variance: Any = 0.0
+        cls,
+        out_of_fold: OutOfFold,
+        variance: Any = None,
+        log_variance: Any = 0.0,
+        distance: DistanceScale | None = None,
     ) -> "Calibration":
-        """Calibrate by rows that were not seen, with log variances there: [n, n_targets]."""
+        """Calibrate by rows that were not seen.
+
+        Parameters
+        ----------
+        out_of_fold : OutOfFold
+            Of these rows.
+        variance, distance
+            What the model's own deviations are multiplied by.
+        log_variance : ndarray of shape (n, n_targets) or float
+            The logarithm of the square of all of it, at these rows.
+        """
         scores, weight = out_of_fold.scores(log_variance), out_of_fold.weight
         if not len(weight):  # a single row
             nothing = np.full(scores.shape[1], np.nan)
-            return cls(ScoreQuantiles.of(scores), variance, nothing, nothing)
+            return cls(ScoreQuantiles.of(scores), variance, nothing, nothing, distance)
         before = [
             crps(residual, np.zeros_like(std), std, weight)
             for residual, std in zip(out_of_fold.residual.T, out_of_fold.std.T, strict=True)
@@ -52,6 +74,7 @@ class Calibration:
             variance,
             out_of_fold.crps(log_variance),
             np.array(before),
+            distance,
         )
 
     @property

@@ -1,5 +1,6 @@
 """Whether noise that varies from place to place makes better forecasts, and how much of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,15 @@ class OutOfFold:
     def rows(self, chosen: npt.NDArray[np.intp]) -> "OutOfFold":
         """Return some of the rows."""
         return OutOfFold(self.residual[chosen], self.std[chosen], self.weight[chosen])
+
+    @classmethod
+    def joined(cls, parts: Sequence["OutOfFold"]) -> "OutOfFold":
+        """Return the rows of several."""
+        return cls(
+            np.concatenate([part.residual for part in parts]),
+            np.concatenate([part.std for part in parts]),
+            np.concatenate([part.weight for part in parts]),
+        )
 
     def crps(self, log_variance: FloatArray | float = 0.0) -> FloatArray:
         """Return the mean CRPS of forecasts that are scaled by these scores: [n_targets]."""

@@ -279,12 +279,17 @@ def _sureness(learner: Any, found: Findings) -> dict[str, Any]:
     if found.intervals is None:
         confidence, right = shown["confidence"], shown["prediction"] == shown["truth"]
         return {"calibration_error": confidence_error(confidence, right)}
-    measures = {
+    measures: dict[str, Any] = {
         **found.intervals.measures(),
         "crps_of_constant": crps_of_constant(shown["truth"]),
     }
+    calibration = learner.calibration_
+    if calibration.held is not None and len(calibration.held):
+        names = ("from", "to", "rows", "coverage_90", "coverage_95")
+        # JSON knows no infinity: the last class ends nowhere.
+        held = [[None if x == np.inf else x for x in row] for row in calibration.held.tolist()]
+        measures["by_distance"] = [dict(zip(names, row, strict=True)) for row in held]
     if not hasattr(learner, "target_"):  # else they are on another scale
-        calibration = learner.calibration_
         measures["left_out_crps"] = float(calibration.crps[0])
         measures["left_out_crps_without_calibration"] = float(calibration.crps_before[0])
     return {"intervals": measures}

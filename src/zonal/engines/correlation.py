@@ -20,6 +20,7 @@ from .._typing import Array, FloatArray
 
 __all__ = [
     "EXPONENTIAL",
+    "FARTHEST",
     "GAUSSIAN",
     "MATERN_32",
     "MATERN_52",
@@ -32,6 +33,9 @@ __all__ = [
 ]
 
 EXPONENTIAL, MATERN_32, MATERN_52, GAUSSIAN, RATIONAL = range(5)
+#: In units of length scales: so far away no row tells anything. A Matérn kernel has squares of it,
+#: times exponentials that end at e⁻⁷⁰⁸.
+FARTHEST = 1e9
 # log 2 as a sum: the first part times a whole number below 2048 is exact.
 INVERSE_LOG_2 = 1 / math.log(2)
 LOG_2_HIGH, LOG_2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10

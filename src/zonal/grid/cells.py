@@ -68,7 +68,7 @@ class Cells:
         parts.update({name: self.data[name] for name in self.covariates})
         columns = {}
         for name, part in parts.items():
-            whole = self._whole(part)
+            whole = self.whole(part)
             cells = whole.ravel() if chosen is None else whole[chosen]
             columns[name] = cells.astype(np.float64) if cells.dtype.kind in "iufb" else cells
         return library("pandas").DataFrame(columns, columns=self.columns)
@@ -83,9 +83,9 @@ class Cells:
 
     def array(self, name: str) -> Array:
         """Return the values of a variable in all cells: [*shape]."""
-        return self._whole(self.data[name])
+        return self.whole(self.data[name])
 
-    def _whole(self, part: Any) -> Array:
+    def whole(self, part: Any) -> Array:
         """Return values in the grid's order of dimensions, repeated along those they lack."""
         inner = part.transpose(*(dim for dim in self.dims if dim in part.dims))
         sizes = [self.data.sizes[dim] if dim in part.dims else 1 for dim in self.dims]

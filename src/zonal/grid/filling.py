@@ -4,25 +4,32 @@ import sys
 import warnings
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..features import HarmonicFeatures, SphereEncoder, TableEncoder
 from ..learners import KernelRidge, NeighborKriging
 from ..learners.base import Learner
 from ..model.recipe import MIN_ROWS
+from ..rows import row_hash
 from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
 from .attributes import with_own_name
-from .cells import Field, as_dataset
+from .cells import BLOCK_CELLS, Field, as_dataset, blocks_of, is_known
 from .extent import extent_of
 from .masks import mask_of
 from .matching import columns_of, match
+from .optional import library
 from .prediction import answers, check_coverage
 from .sphere import on_sphere
 
 __all__ = ["fill", "fit", "own_covariates"]
+
+# Of larger grids, about so many cells are looked at for holes: a fiftieth of them without a value
+# is as many as a fit asks for.
+SAMPLED_CELLS = 500_000
 
 
 def fit(
@@ -75,6 +82,33 @@ def fit(
     True
     """
     return _fitted(Field.of(data, target, covariates, crs), model)
+
+
+def _holes(field: Field, wanted: Any) -> Any:
+    """Return the cells without a value as rows, or a sample of them; None where there are none.
+
+    Parameters
+    ----------
+    field : Field
+    wanted : xarray.DataArray of bool or None
+        Cells that will be asked, where these are not all.
+    """
+    cells = field.cells
+    n_cells = int(np.prod([cells.data.sizes[dim] for dim in cells.dims]))
+    share = SAMPLED_CELLS / n_cells
+    parts = []
+    for number, (index, data) in enumerate(blocks_of(cells.data, cells.dims)):
+        block = cells.block(data)
+        hole = ~is_known(block.array(field.target)) & block.known(cells.covariates)
+        if wanted is not None:
+            here = {dim: part for dim, part in index.items() if dim in wanted.dims}
+            hole &= block.whole(wanted.isel(here))
+        if share < 1:
+            chance = row_hash(np.arange(hole.size) + number * BLOCK_CELLS) / 2.0**64
+            hole &= (chance < share).reshape(hole.shape)
+        if hole.any():
+            parts.append(block.rows(hole))
+    return library("pandas").concat(parts, ignore_index=True) if parts else None
 
 
 def fill(
@@ -132,7 +166,8 @@ def fill(
     field = Field.of(data, target, covariates, crs, constant=True)
     wanted = None if where is None else mask_of(where, data, field.cells.dims)
     if not ready:
-        model = fit(data, target, covariates=covariates, model=model, crs=crs)
+        known = Field.of(data, target, covariates, crs)
+        model = _fitted(known, model, _holes(known, wanted))
     _, plan = match(model, field.cells.data.drop_vars(field.target), field.cells.dims, crs=crs)
     what = f"holes of {field.target} filled by {type(model).__name__}"
     attrs = dict(field.values.attrs)
@@ -150,8 +185,11 @@ def fill(
     return with_own_name(found, field.target) if keep_name else found
 
 
-def _fitted(field: Field, model: Any) -> Any:
-    """Return a model of the cells that have a value; they are held if they fit and that helps."""
+def _fitted(field: Field, model: Any, queries: Any = None) -> Any:
+    """Return a model of the cells that have a value; they are held if they fit and that helps.
+
+    A model that asks which rows will be asked is told the `queries`.
+    """
     streams = getattr(model, "local", "auto") is None  # nothing but a local part needs rows at once
     held = None if streams else StreamSource(field).hold(KEPT_BYTES)
     few = held is not None and len(held) < MIN_ROWS
@@ -170,6 +208,8 @@ def _fitted(field: Field, model: Any) -> Any:
                 stacklevel=3,
             )
         chosen.fit(field)
+    elif queries is not None and has_fit_parameter(chosen, "queries"):
+        chosen.fit(held.X, held.y, queries=queries)
     else:
         chosen.fit(held.X, held.y)
     attrs = {key: value for key, value in field.values.attrs.items() if isinstance(value, str)}

@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._typing import Array
 from ..features import SphereEncoder, TableEncoder
@@ -43,9 +43,15 @@ class SphereModel(Pipeline):
     True
     """
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Fit to rows, or to blocks (X, y) of them where the regressor takes these."""
+    def fit(self, X: Any, y: Any = None, *, queries: Any = None, **params: Any) -> Self:
+        """Fit to rows, or to blocks (X, y) of them where the regressor takes these.
+
+        Rows that will be asked, `queries`, are encoded like X for a regressor that takes them.
+        """
         if not is_many(X):
+            if queries is not None and has_fit_parameter(self.steps[-1][1], "queries"):
+                name = f"{self.steps[-1][0]}__queries"
+                params[name] = clone(self.steps[0][1]).fit(X, y).transform(queries)
             return super().fit(X, y, **params)
         encoder, learner = (step for _, step in self.steps)
         encoder.fit(X)

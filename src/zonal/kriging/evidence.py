@@ -15,9 +15,12 @@ from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
 from .covariance import Covariance
 from .marginal import Marginal, Observed, marginal
+from .neighborhood import BLOCK, Factors
 from .neighbors import Indices
+from .pairs import NO_EXTRA, Extra
 from .sample import Parameters, Sample
-from .weights import NO_EXTRA, Extra, Factors, compiled_gradient, compiled_weights
+from .weight_gradient import compiled_gradient
+from .weights import compiled_weights
 from .whitening import Whitening
 
 __all__ = ["LOG_NOISE", "Evaluation", "climb", "evaluate", "gradient", "maximize"]
@@ -27,7 +30,6 @@ LOG_SCALE = np.log(1e-4), np.log(1e3)
 LOG_NOISE = np.log(1e-8), np.log(1e4)
 # Neighbours are found anew where the last ones let the evidence of a row grow by more than this.
 SMALL_GAIN = 2e-3
-BLOCK = 2048
 LOG_RATIO = np.log(1e-6), np.log(1e6)
 
 

@@ -12,6 +12,7 @@ sums of products, added up block by block. With b the kriging weights of the nei
 where the dots stand for what the unknown μ adds.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,6 +31,7 @@ __all__ = [
     "Features",
     "Joint",
     "explained",
+    "first_rows",
     "fit_joint",
     "no_features",
     "whitened_gram",
@@ -42,6 +44,12 @@ Features = Callable[[Array], Array]
 BLOCK, BLOCK_NUMBERS = 8192, 1 << 24
 # Rows that are predicted at a time: their features are in the cache, or close to it.
 QUERIES = 2048
+# Features vary slowly: their coefficients are known as well from rows that are far apart as from
+# all. RMSE from the first 10,000 rows, the first 20,000 and all: elevation in blocks .5371, .5368,
+# .5366; simulated field .8300, .8297, .8305; simulated ν = 1/2 in holes .5323, .5324, .5323.
+FIRST_ROWS = 20_000
+# Noise is averaged over rows: its share of the variance of the features, D η/n, is at most this.
+NOISE_SHARE = 0.01
 # Sums of squares of smaller targets are well within the range of single precision.
 LARGE = 1e12
 
@@ -200,22 +208,26 @@ def whitened_gram(
     return gram
 
 
-def explained(
-    features: Features,
-    rows: Array,
-    coef: FloatArray,
-    own: Callable[[Indices], Array] | None = None,
+def explained(features: Features, rows: Array, coef: FloatArray) -> FloatArray:
+    """Return zᵀβ at rows, block by block: [n, t]."""
+
+    def combined(part: Array, coef: FloatArray) -> FloatArray:
+        return np.asarray(np.asarray(features(part)) @ coef)
+
+    return _by_blocks(combined, rows, coef)
+
+
+def _by_blocks(
+    carried: Callable[[Array, FloatArray], FloatArray], rows: Array, coef: FloatArray
 ) -> FloatArray:
-    """Return zᵀβ at rows, block by block: [n, t]; `own` as in `whitened_gram`."""
-    numbers = np.arange(len(rows), dtype=np.int32)
+    """Return a function of rows and β at all rows: [n, t]."""
     found = np.zeros((len(rows), coef.shape[1]))
 
-    def explain(part: slice) -> None:
-        known = features(rows[part]) if own is None else own(numbers[part])
-        found[part] = np.asarray(known) @ coef
+    def run(part: slice) -> None:
+        found[part] = carried(rows[part], coef)
 
     slices = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
-    for _ in ordered_map(explain, slices if len(coef) else []):
+    for _ in ordered_map(run, slices if len(coef) else []):
         pass
     return found
 
@@ -246,19 +258,31 @@ def fit_joint(
     n_neighbors : int, optional
         Neighbours in the fit, by default as many as in predictions.
     judged : ndarray of int32, optional
-        The rows whose whitened columns are summed, increasing, by default all. Fewer give an
-        estimate; the log evidence is that of all rows in any case.
+        The rows whose whitened columns are summed, increasing, by default all. Of rows spread over
+        the order the log evidence is an estimate of that of all; the first rows have their own.
     neighbors : ndarray of int32, optional
         Their earlier neighbours, where these are known.
     """
     own = process.own_features if features is None else None
-    features = features or process.features
-    with process.kept_features():
+    n_used = len(locations) if judged is None else int(judged[-1]) + 1
+    with process.kept_features(n_used):
         whitening = process.whitening(judged, n_neighbors, neighbors)
-        gram = whitened_gram(whitening, locations, features, process.points, own)
-        found = _marginal(whitening, gram, locations, process.noise, ratio)
-        known = explained(features, locations.rows, found.coef, own)
+        made = features or process.features
+        gram = whitened_gram(whitening, locations, made, process.points, own)
+    found = _marginal(whitening, gram, locations, process.noise, ratio)
+    if features is None:
+        known = _by_blocks(process.carried, locations.rows, found.coef)
+    else:
+        known = explained(features, locations.rows, found.coef)
     return Joint(process, found, locations.targets - found.mean - known)
+
+
+def first_rows(process: LocalProcess) -> Indices:
+    """Return the rows from which the coefficients of a process' own features are found."""
+    n_columns = process.features(process.rows[:1]).shape[1]
+    noise = process.noise / float(process.kernel.diag(process.rows[:1])[0])
+    n_rows = max(FIRST_ROWS, math.ceil(n_columns * noise / NOISE_SHARE))
+    return np.arange(min(n_rows, len(process.rows)), dtype=np.int32)
 
 
 def _marginal(
@@ -268,4 +292,6 @@ def _marginal(
     rows = whitening.rows
     observed = Observed.of(whitening.variance, locations.repeated.part(rows), noise)
     found = marginal(gram, locations.targets.shape[1], observed, ratio)
+    if rows[-1] + 1 == len(rows):  # the first ones
+        return found
     return found.times(len(locations) / len(rows))

@@ -12,24 +12,19 @@ from ..kernels.compiled import of_kernel
 from .evidence import evaluate, maximize
 from .joint import Features, whitened_gram
 from .locations import Locations
-from .marginal import Observed, marginal
+from .marginal import Observed, best_ratio
 from .neighbors import earlier_neighbors
 from .process import LocalProcess
-from .sample import Parameters, Sample
+from .sample import BASE_ROWS, Parameters, Sample
 from .search import Found
 from .units import column_groups, log_noise
 
 __all__ = ["joint_parameters"]
 
-# Rows whose terms of the evidence are summed, where features are few and where they are many; and
-# the rows among which their neighbours are.
-JUDGED_ROWS, MORE_ROWS, BASE_ROWS = 2_000, 4_000, 100_000
+# Rows whose terms of the evidence are summed, where features are few and where they are many.
+JUDGED_ROWS, MORE_ROWS = 2_000, 4_000
 # Numbers in the features of the sample.
 SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
-# Rows by which the ratio is found for kernels without compiled form.
-REFERENCE_ROWS = 2_000
-# Ratios of the two parts' variances, of which the best is where the climb begins.
-LOG_RATIOS = np.log(np.geomspace(1e-3, 1e4, 15))
 
 
 def joint_parameters(
@@ -123,22 +118,14 @@ def _sample(
 
 def _ratio_alone(locations: Locations, features: Features, start: Found, n_neighbors: int) -> Found:
     """Find the ratio of the two parts for any kernel, by a few rows."""
-    part = locations.head(REFERENCE_ROWS)
+    part = locations.head(JUDGED_ROWS)
     most = min(n_neighbors, max(len(part) - 1, 1))
     process = LocalProcess(part.rows, part.weight, start.kernel, start.noise, most)
     whitening = process.whitening()
     gram = whitened_gram(whitening, part, features, process.points)
     observed = Observed.of(whitening.variance, part.repeated, start.noise)
-    ratio, value = _best_ratio(gram, part.targets.shape[1], observed)
+    ratio, value = best_ratio(gram, part.targets.shape[1], observed)
     return replace(start, ratio=ratio, log_evidence=value)
-
-
-def _best_ratio(gram: FloatArray, n_targets: int, observed: Observed) -> tuple[float, float]:
-    """Return the best of the ratios, and the log evidence."""
-    ratios = np.exp(LOG_RATIOS)
-    values = [marginal(gram, n_targets, observed, ratio).log_evidence for ratio in ratios]
-    best = int(np.argmax(values))
-    return float(ratios[best]), float(values[best])
 
 
 def _with_best_ratio(
@@ -150,5 +137,5 @@ def _with_best_ratio(
     noise = math.exp(parameters.log_noise)
     observed = Observed.of(at.whitening.variance, sample.repeated.part(judged), noise)
     gram = at.whitened.T @ at.whitened
-    ratio, _ = _best_ratio(gram, n_targets, observed)
+    ratio, _ = best_ratio(gram, n_targets, observed)
     return replace(parameters, log_ratio=math.log(ratio))

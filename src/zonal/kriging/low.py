@@ -17,6 +17,7 @@ Both are projections in the space of the kernel, so that k - z·z is positive de
 the features are.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,7 +28,7 @@ from numpy.polynomial.chebyshev import chebfit, chebpts1
 from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from .._validation import norms_agree, row_norms
-from ..engines.correlation import scaled
+from ..engines.correlation import FARTHEST, scaled
 from ..engines.harmonic_engine import HarmonicEngine
 from ..kernels import Kernel
 from ..kernels.shift_invariant import ShiftInvariantKernel
@@ -43,11 +44,6 @@ NEGLIGIBLE = 1e-11
 MOST_COLUMNS = 1 << 16
 # Rows among which landmarks are chosen.
 CANDIDATES = 8192
-
-
-# In units of length scales; rows that are farther from all landmarks are no nearer to any, and
-# squares of their distances may overflow.
-FAR = 1e6
 
 
 @dataclass(frozen=True)
@@ -138,6 +134,10 @@ class SphereLow:
         self._engine(self._directions(rows), np.tile(self.roots, (len(rows), 1)), out)
         return out
 
+    def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
+        """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
+        return np.asarray(self.features(rows) @ coef)
+
     def _directions(self, rows: Array) -> FloatArray:
         numbers = np.asarray(rows, np.float64)
         return np.ascontiguousarray(numbers / row_norms(numbers)[:, None])
@@ -202,10 +202,14 @@ class LandmarkLow:
 
     def features(self, rows: Array) -> FloatArray:
         """Return z at rows: [n, D]."""
-        reach = FAR * float(np.max(length_scale_of(self.kernel)))
+        return self.carried(rows, np.eye(self.n_columns))
+
+    def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
+        """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
+        reach = FARTHEST * float(np.max(length_scale_of(self.kernel)))
         low, high = self.landmarks.min(axis=0) - reach, self.landmarks.max(axis=0) + reach
         near = np.clip(np.asarray(rows, np.float64), low, high)
-        return np.asarray(self.kernel(near, self.landmarks) @ self.root)
+        return np.asarray(self.kernel(near, self.landmarks) @ (self.root @ coef))
 
     def gradient(self, rows: Array, combinations: FloatArray) -> FloatArray:
         """Return gradients of combinations [n, t, D] of z, others at each row: [n, t, d]."""
@@ -242,7 +246,7 @@ def low_degrees(kernel: Kernel, weight: float, rows: Array, n_features: int) -> 
     if covers_sphere(kernel, rows):
         radius = float(row_norms(np.asarray(rows[:CANDIDATES], np.float64)).mean())
         return SphereLow.of(kernel, weight, rows.shape[1], radius, n_features)
-    landmarks = farthest_points(rows[:CANDIDATES], length_scale_of(kernel), n_features)
+    landmarks, _ = farthest_points(rows[:CANDIDATES], length_scale_of(kernel), n_features)
     return LandmarkLow.of(kernel, weight, landmarks, n_features)
 
 
@@ -287,12 +291,26 @@ def length_scale_of(kernel: Kernel) -> Any:
     return params.get("length_scale", params.get("bandwidth", 1.0))
 
 
-def farthest_points(rows: Array, length_scale: Any, n_points: int) -> FloatArray:
-    """Return rows of which each is the farthest from those before it, in units of length scales."""
+def farthest_points(rows: Array, length_scale: Any, n_points: int) -> tuple[FloatArray, float]:
+    """Choose rows of which each is the farthest from those before it, in units of length scales.
+
+    Returns
+    -------
+    chosen : ndarray of shape (n_points, d)
+        Fewer where there are no more different ones.
+    distance : float
+        How far the other rows are at most from the chosen ones, in units of length scales.
+    """
     points = scaled(rows, length_scale)
-    chosen = [int(np.argmin(((points - points.mean(axis=0)) ** 2).sum(axis=1)))]
-    nearest = ((points - points[chosen[0]]) ** 2).sum(axis=1)
+    chosen = [int(np.argmin(_squares(points, points.mean(axis=0))))]
+    nearest = _squares(points, points[chosen[0]])
     while len(chosen) < min(n_points, len(points)) and nearest.max() > 0:
         chosen.append(int(np.argmax(nearest)))
-        nearest = np.minimum(nearest, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
-    return np.asarray(rows[chosen], np.float64)
+        nearest = np.minimum(nearest, _squares(points, points[chosen[-1]]))
+    return np.asarray(rows[chosen], np.float64), math.sqrt(float(nearest.max()))
+
+
+def _squares(points: FloatArray, one: FloatArray) -> FloatArray:
+    """Squares of the distances to one point: [n]."""
+    difference = points - one
+    return np.asarray(np.einsum("ij,ij->i", difference, difference))

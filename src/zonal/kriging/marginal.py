@@ -28,9 +28,12 @@ from scipy.linalg.lapack import dtrtri
 from .._typing import FloatArray
 from .locations import Repeated
 
-__all__ = ["Marginal", "Observed", "marginal"]
+__all__ = ["Marginal", "Observed", "best_ratio", "marginal"]
 
+# The least scale, so that its logarithm is finite.
 SMALLEST = 1e-300
+# Ratios τ that are compared, in steps of a quarter: the evidence is flatter than that at its top.
+RATIOS = np.geomspace(1e-3, 1e4, 73)
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,33 @@ def marginal(
         -0.5 * float(value), mean, coef, scale, mean_variance, pull, root, by_log_noise,
         by_log_ratio,
     )  # fmt: skip
+
+
+def best_ratio(gram: FloatArray, n_targets: int, observed: Observed) -> tuple[float, float]:
+    """Return the ratio τ of the largest log evidence, and that, from one eigendecomposition.
+
+    In the eigenvectors of Z̃ᵀZ̃ all that `marginal` solves is diagonal, for every ratio.
+
+    Parameters
+    ----------
+    gram, n_targets, observed
+        As in `marginal`.
+    """
+    y, z = slice(1, 1 + n_targets), slice(1 + n_targets, None)
+    values, vectors = np.linalg.eigh(gram[z, z])
+    values, turned = np.maximum(values, 0.0), vectors.T @ gram[z, : 1 + n_targets]
+    shrunk = RATIOS[:, None] / (1 + RATIOS[:, None] * values)  # [k, D]
+    least = np.finfo(float).eps * float(gram[0, 0])
+    precision = np.maximum(gram[0, 0] - shrunk @ turned[:, 0] ** 2, max(least, SMALLEST))
+    pulled = gram[0, y] - (shrunk * turned[:, 0]) @ turned[:, 1:]
+    left = np.diag(gram)[y] - shrunk @ turned[:, 1:] ** 2 - pulled**2 / precision[:, None]
+    squares = np.maximum(left, np.finfo(float).eps * np.diag(gram)[y]) + observed.squares()
+    scale = np.maximum(squares / observed.total, SMALLEST)
+    loss = observed.total * (np.log(2 * math.pi * scale) + 1).sum(axis=1)
+    log_determinant = np.log1p(RATIOS[:, None] * values).sum(axis=1)
+    loss += n_targets * (observed.log_constant() + log_determinant)
+    best = int(np.argmin(loss))
+    return float(RATIOS[best]), -0.5 * float(loss[best])
 
 
 def _inverse_root(gram: FloatArray, ratio: float) -> tuple[FloatArray, float]:

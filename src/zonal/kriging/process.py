@@ -8,20 +8,19 @@ import numpy as np
 
 from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
-from ..engines.correlation import scaled
+from ..engines.correlation import FARTHEST, scaled
 from ..kernels import Kernel
 from .covariance import covariance_of
 from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
+from .pairs import NO_LOW
+from .prediction_slopes import compiled_slopes
 from .reference import reference_weights
-from .weights import NO_LOW, compiled_slopes, compiled_weights
+from .weights import compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
 
-# In units of length scales; so far away no row tells anything. A Matérn kernel has squares of it,
-# times exponentials that end at e⁻⁷⁰⁸.
-FARTHEST = 1e9
 # Queries whose neighbours' features are made at a time, and numbers of features that are kept.
 PART, KEPT_NUMBERS = 4096, 1 << 25
 
@@ -83,15 +82,20 @@ class LocalProcess:
         """Return the same at rows of the process, given by their numbers."""
         return self.features(self.rows[numbers]) if self._kept is None else self._kept[numbers]
 
-    @contextmanager
-    def kept_features(self) -> Iterator[None]:
-        """Keep the features of all rows meanwhile, if there is room.
+    def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
+        """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
+        return (
+            np.zeros((len(rows), coef.shape[1]))
+            if self.low is None
+            else self.low.carried(rows, coef)
+        )
 
-        Functions of landmarks take as long as all else of a fit, which needs them three times.
-        """
+    @contextmanager
+    def kept_features(self, n_rows: int) -> Iterator[None]:
+        """Keep the features of the first rows meanwhile, if there is room: sums need them twice."""
         low = self.low
-        if isinstance(low, LandmarkLow) and len(self.rows) * low.n_columns <= KEPT_NUMBERS:
-            self._kept = low.features(self.rows)
+        if isinstance(low, LandmarkLow) and n_rows * low.n_columns <= KEPT_NUMBERS:
+            self._kept = low.features(self.rows[:n_rows])
         try:
             yield
         finally:
@@ -169,6 +173,12 @@ class LocalProcess:
     def near(self, queries: Array) -> Indices:
         """Return the neighbours of other points: [n_queries, m]."""
         return self._near(self._located(queries))
+
+    def distance(self, queries: Array) -> FloatArray:
+        """Return the distance to the nearest row, in units of the length scales: [n_queries]."""
+        points = self._located(queries)
+        nearest = self.points[self._near(points, 1)[:, 0]]
+        return np.asarray(np.linalg.norm(points - nearest, axis=1))
 
     def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].

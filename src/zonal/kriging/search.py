@@ -3,68 +3,30 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 
 import numpy as np
-import numpy.typing as npt
 
 from .._deadline import Deadline
-from .._typing import Array, FloatArray
+from .._typing import FloatArray
 from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
 from ..kernels.compiled import of_kernel
-from ..rows.threads import ordered_map
-from .evidence import maximize
 from .locations import Locations
 from .low import Low
 from .noise import NOISE_START, find_noise, has_signal
-from .sample import Parameters, Sample
+from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
+from .sample import BASE_ROWS, Parameters, Sample
 from .units import STARTS, Units, log_noise
 
-__all__ = ["Found", "compress", "find_candidates", "find_parameters", "polish"]
+__all__ = ["Found", "find_candidates", "find_parameters", "polish"]
 
-#: Rows whose terms of the evidence are summed, and rows among which their neighbours are.
-SAMPLE_ROWS, BASE_ROWS = 16_000, 100_000
-# Rows judged, rows among which their neighbours are, neighbours, iterations, searches for
-# neighbours: of the rounds that choose a start, climb on from it, compare kernels and polish the
-# best, and of a quicker polish.
-ROUNDS = (
-    (750, 16_000, 12, 12, 1),
-    (1_500, 16_000, 12, 12, 1),
-    (1_500, BASE_ROWS, 16, 10, 2),
-    (SAMPLE_ROWS, BASE_ROWS, 24, 8, 2),
-    (5_000, BASE_ROWS, 24, 8, 1),
-)
-BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))
-# With more length scales than this, as encoded tables have, more rows are judged, in more
-# iterations and with neighbours found anew more often. With half as many it was left to chance
-# where a climb ended, and errors of diamonds and bikeshare (26 columns) differed by 5 %.
-FEW_SCALES = 9
-ROUNDS_OF_MANY = (
-    ROUNDS[0],
-    (3_000, 16_000, 12, 20, 3),
-    (3_000, BASE_ROWS, 16, 16, 2),
-    *ROUNDS[3:],
-)
 _FAMILIES = {
     0.5: Correlation(EXPONENTIAL),
     1.5: Correlation(MATERN_32),
     2.5: Correlation(MATERN_52),
 }
-# Features are compressed if there are more than the first number, to at most the second, or to
-# what holds all but this share of their squares.
-SMALL_WIDTH, MOST_FEATURES, LEFT_OUT = 32, 256, 1e-4
 # Kernels whose evidence a row is that close are both polished.
 TIE = 0.01
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A correlation function with parameters, and its log evidence once it is known."""
-
-    correlation: Correlation
-    parameters: Parameters
-    value: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -100,7 +62,6 @@ def find_parameters(
     locations: Locations,
     kernel: Kernel | None = None,
     noise: float | None = None,
-    features: Array | None = None,
     n_neighbors: int = 24,
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     verbose: bool = False,
@@ -120,9 +81,6 @@ def find_parameters(
         3/2 or 5/2 with length scales for each column (see `column_groups`).
     noise : float, optional
         η, if it is known.
-    features : ndarray of shape (n_sample, D), optional
-        Features of the first locations, for the joint model: there are as many rows in the
-        sample.
     n_neighbors : int, default=24
         The most neighbours that rows are conditioned on here.
     smoothness : tuple of float
@@ -137,16 +95,11 @@ def find_parameters(
         are the same), a long one is not.
     """
     if kernel is not None and of_kernel(kernel) is None:
-        if features is not None:
-            raise ValueError(
-                f"kernel={kernel!r} cannot stand beside features: use Matern with ν = 1/2, 3/2 or "
-                "5/2, Gaussian, Laplacian or RationalQuadratic."
-            )
         eta = find_noise(locations, kernel, n_neighbors) if noise is None else noise
         return Found(kernel, eta, 1.0, math.nan)
-    if kernel is not None and noise is not None and features is None:
+    if kernel is not None and noise is not None:
         return Found(kernel, noise, 1.0, math.nan)
-    search = _Search.of(locations, kernel, noise, features, n_neighbors, smoothness, verbose)
+    search = _Search.of(locations, kernel, noise, n_neighbors, smoothness, verbose)
     deadline = deadline or Deadline()
     candidates = search.compared(deadline)
     few = quick is not None and quick(search.found(candidates[-1]))
@@ -182,7 +135,7 @@ def find_candidates(
     list of Found
         The one of the largest evidence first.
     """
-    search = _Search.of(locations, None, noise, None, n_neighbors, smoothness, False, starts)
+    search = _Search.of(locations, None, noise, n_neighbors, smoothness, False, starts)
     candidates = search.compared(deadline or Deadline(), settled)
     return [search.found(candidate) for candidate in reversed(candidates)]
 
@@ -200,7 +153,7 @@ def polish(
         With a Matérn kernel of its own length scales.
     """
     smoothness = (float(found.kernel.nu),)
-    search = _Search.of(locations, None, noise, None, n_neighbors, smoothness, False)
+    search = _Search.of(locations, None, noise, n_neighbors, smoothness, False)
     if not search.has_signal:
         return found
     units = search.units
@@ -213,59 +166,12 @@ def polish(
 
 
 @dataclass(frozen=True)
-class _Climber:
-    """Climbs with everything but the start and the kernel fixed."""
-
-    sample: Sample
-    free: npt.NDArray[np.bool_]
-    n_neighbors: int
-    verbose: bool
-
-    @cached_property
-    def parts(self) -> list[Sample]:
-        """The sample of each round."""
-        return [self.sample.thin(n_rows, n_base) for n_rows, n_base, *_ in self.rounds]
-
-    @property
-    def rounds(self) -> tuple[tuple[int, int, int, int, int], ...]:
-        """The rounds for as many length scales."""
-        return ROUNDS if len(self.free) - 2 <= FEW_SCALES else ROUNDS_OF_MANY
-
-    def climb_all(
-        self, number: int, candidates: list[Candidate], deadline: Deadline
-    ) -> list[Candidate]:
-        """Candidates after a round, side by side: the sums of one climb are too short to share."""
-        part = self.parts[number]
-        part.columns  # noqa: B018  made once, for all
-        timely = deadline.while_time(candidates, "all climbs of a local part")
-        return list(ordered_map(partial(self.climb, number), timely))
-
-    def climb(self, number: int, candidate: Candidate) -> Candidate:
-        """A candidate after a round."""
-        _, _, m, n_iterations, n_searches = self.rounds[number]
-        part = self.parts[number]
-        best, value = maximize(
-            part,
-            candidate.correlation,
-            candidate.parameters,
-            self.free,
-            min(m, self.n_neighbors),
-            n_iterations,
-            n_searches,
-        )
-        if self.verbose:
-            numbers = np.exp(best.vector()).round(6)
-            print(f"{len(part)} rows, {candidate.correlation}: {value / len(part):.4f}, {numbers}")
-        return Candidate(candidate.correlation, best, value)
-
-
-@dataclass(frozen=True)
 class _Search:
     """Rounds of climbs: find a start, compare the kernels from there, polish the best."""
 
     kernel: Kernel | None
     units: Units
-    climber: _Climber
+    climber: Climber
     correlations: list[Correlation]
     starts: list[Parameters]
     has_signal: bool
@@ -276,26 +182,24 @@ class _Search:
         locations: Locations,
         kernel: Kernel | None,
         noise: float | None,
-        features: Array | None,
         n_neighbors: int,
         smoothness: tuple[float, ...],
         verbose: bool,
         starts_from: tuple[tuple[float, float], ...] = STARTS,
     ) -> "_Search":
-        head = locations.head(BASE_ROWS if features is None else len(features))
+        head = locations.head(BASE_ROWS)
         given = None if kernel is None else of_kernel(kernel)
         units = Units.of(head.rows, given)
-        reduced = None if features is None else compress(features)
-        sample = Sample.of(head, units.center, units.spread, units.groups, reduced)
+        sample = Sample.of(head, units.center, units.spread, units.groups)
         free = np.full(units.n_groups + 2, given is None)
-        free[-2:] = noise is None, features is not None
+        free[-2:] = noise is None, False
         if given is None:
             correlations = [_FAMILIES[nu] for nu in smoothness]
             starts = units.starts(noise, starts_from)
         else:
             start = log_noise(NOISE_START if noise is None else noise)
             correlations, starts = [given], [Parameters(np.zeros(units.n_groups), start)]
-        climber = _Climber(sample, free, n_neighbors, verbose)
+        climber = Climber(sample, free, n_neighbors, verbose)
         return cls(kernel, units, climber, correlations, starts, has_signal(head.targets))
 
     def compared(self, deadline: Deadline, settled: Settled | None = None) -> list[Candidate]:
@@ -348,18 +252,3 @@ def _value(candidate: Candidate) -> float:
 def _matern(correlation: Correlation, scales: FloatArray) -> Kernel:
     nu = next(nu for nu, family in _FAMILIES.items() if family is correlation)
     return Matern(nu, scales)
-
-
-def compress(features: Array) -> FloatArray:
-    """Fewer columns Z' with Z'Z'ᵀ ≈ ZZᵀ, which is all that the evidence depends on.
-
-    The leading principal components about zero, for at most `LEFT_OUT` of the trace or as many as
-    `MOST_FEATURES`. What is left out is for the local part to explain.
-    """
-    Z = np.asarray(features, np.float64)
-    if Z.shape[1] <= SMALL_WIDTH:
-        return Z
-    values, vectors = np.linalg.eigh(Z.T @ Z)
-    missing = np.cumsum(np.maximum(values, 0.0))
-    n_dropped = int(np.searchsorted(missing, LEFT_OUT * missing[-1]))
-    return Z @ vectors[:, max(n_dropped, Z.shape[1] - MOST_FEATURES) :]

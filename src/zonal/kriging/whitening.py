@@ -18,12 +18,11 @@ from numba import njit
 
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map
+from .neighborhood import BLOCK, count_neighbors
 from .neighbors import Indices
-from .weights import count_neighbors
 
 __all__ = ["Whitening", "spatial_order", "subtract_neighbors"]
 
-BLOCK = 1024
 # Columns at a time: rows of this width that neighbours share stay in the cache.
 TILE = 256
 

@@ -69,7 +69,9 @@ def predict_interval(self: Any, X: Any, coverage: float = 0.9) -> tuple[Array, A
     with s(x) the model's own standard deviation of an observation, noise included, and q the
     quantiles of (y - ŷ)/s at rows that are left out of the fit (conformal prediction), so that
     the level holds where the model is wrong too. The rows are left out one by one, or with a
-    splitter as `cv` as it says: with blocks the intervals are for gaps.
+    splitter as `cv` as it says: with blocks the intervals are for gaps. On places, with a local
+    part, s(x) has a factor that changes with the distance to the nearest row, found from rows
+    inside balls that were emptied of all others.
 
     Parameters
     ----------

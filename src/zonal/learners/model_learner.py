@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
@@ -19,6 +19,7 @@ from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
 from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
+from ..model.from_rows import local_rows
 from ..model.from_sums import FromSums
 from ..model.importance import PROBES, importances
 from ..model.length_scales import tune_length_scales
@@ -30,6 +31,7 @@ from ..moments.folds import Splits
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
+from ..rows.block import take
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
@@ -41,6 +43,9 @@ __all__ = ["ModelLearner"]
 
 # Multiples of the median distance that are tried as length scales of few rows.
 FACTORS = (1.0, 0.5, 0.25, 0.125)
+# Rows that will be asked whose distances are looked at: of so many, their distribution is known to
+# a hundredth.
+ASKED_ROWS = 10_000
 
 
 class ModelLearner(Learner):
@@ -164,18 +169,40 @@ class ModelLearner(Learner):
         return prepared
 
     def _learn(
-        self, survey: Survey, *, groups: Any = None, raw: Block | None = None, **options: Any
+        self,
+        survey: Survey,
+        *,
+        groups: Any = None,
+        raw: Block | None = None,
+        queries: Any = None,
+        **options: Any,
     ) -> Any:
         n_folds, plan, table = plan_folds(
             self.alpha, self.cv, groups, survey, raw, self._cells_.encoder, is_classifier(self)
         )
         recipe = self._recipe(survey, plan, table, n_folds)
         sample = survey.sample
-        self._start_ = start_of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        start = start_of(recipe, self._cells_, sample.X, sample.y, n_folds)
+        asked = self._asked(queries, recipe)
+        # A weighted mean is one of tables, where distances to the rows tell nothing.
+        self._start_ = replace(start, asked=asked) if isinstance(start, Start) else start
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
         return None if plan is None else (plan, table)
+
+    def _asked(self, queries: Any, recipe: Recipe) -> Array | None:
+        """Return rows that will be asked, or a sample of them, as a local part sees them."""
+        if queries is None:
+            return None
+        try:
+            rows = self._check_rows(queries, reset=False)
+        except ValueError as error:
+            raise ValueError(f"queries must be rows with the columns of X: {error}") from error
+        if recipe.local is None:
+            return None
+        few = take(rows, sample_rows(_num_samples(rows), ASKED_ROWS))
+        return local_rows(recipe.columns, self._cells_.rows(few))
 
     def _recipe(
         self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int

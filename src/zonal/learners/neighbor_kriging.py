@@ -67,7 +67,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         η, the variance of the noise of a row of mean weight, relative to the kernel (where that is
         a sum, to one of its units). ``"auto"``: by evidence.
     n_features : int, default=256
-        D at most, of kernels with a fast form and up to six columns; the evidence may want none.
+        D at most, up to six columns, of kernels with a fast form and on a sphere of any; the
+        evidence may want none.
         0: the nearest rows alone.
     random_state : int, RandomState instance or None, default=None
         The seed of the order of the rows; None is a fixed one. The order depends on the rows'
@@ -89,8 +90,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     mean_ : float or ndarray of shape (n_targets,)
         μ.
     log_evidence_ : float
-        Vecchia's log evidence, summed over targets. Beyond 20,000 different rows it is estimated
-        from 20,000 of its terms.
+        Vecchia's log evidence, summed over targets. Of more than 20,000 different rows: with
+        features that of the first so many of the random order, without an estimate from as many
+        terms.
     n_neighbors_ : int
         m, at most the number of different rows.
     n_features_in_ : int
@@ -135,7 +137,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.verbose = verbose
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, queries: Any = None) -> Self:
         """Find the parameters, and keep the rows.
 
         Parameters
@@ -146,12 +148,15 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             Targets, which share the kernel and the noise ratio.
         sample_weight : array-like of shape (n_samples,), optional
             As in `KernelRidge`. Rows at one place with different targets are several observations.
+        queries : array-like of shape (n_queries, n_features), optional
+            Rows that will be asked: intervals are calibrated at their distances from the rows, as
+            in `KernelRidge.fit`.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, queries=queries)
 
     @classmethod
     def of(cls, solution: LocalSolution, single: bool) -> Self:

@@ -165,6 +165,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
         sample_weight: Any = None,
         *,
         groups: Any = None,
+        queries: Any = None,
         checkpoint: Any = None,
     ) -> Self:
         """Fit to all rows.
@@ -186,6 +187,12 @@ class KernelRidge(RegressorMixin, ModelLearner):
         groups : array-like of shape (n_samples,), optional
             A label of each row for the splitter `cv`, such as scikit-learn's GroupKFold; rows of
             one group stay together. An integer `cv` makes that number of folds of whole groups.
+        queries : array-like or frame of shape (n_queries, n_features), optional
+            Rows that will be asked, where they are known, such as the cells of a map without a
+            value. A model with a local part on places (up to six columns) then calibrates its
+            intervals by held-out rows that are as far from the others as the queries are
+            (nearest-neighbour distance matching; `DistanceMatchedKFold` as `cv` does so for all
+            models). At most 10,000 of them are looked at; they tell nothing about the targets.
         checkpoint : path-like or Checkpoint, optional
             A file for the sums of the rows seen so far, from which a fit that was killed goes on.
 
@@ -194,7 +201,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
         self
         """
         groups = None if groups is None else np.asarray(groups)
-        return self._fit(X, y, sample_weight, checkpoint, groups=groups)
+        return self._fit(X, y, sample_weight, checkpoint, groups=groups, queries=queries)
 
     partial_fit = answers.partial_fit
     predict = answers.predict

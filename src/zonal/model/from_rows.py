@@ -122,8 +122,8 @@ class FromRows:
 
     def observed(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of observations: [n, n_targets]."""
-        variance = self.calibration().variance
-        return self.part.predict_observations(self.local_rows(rows), self.map, variance)
+        calibration = self.calibration()
+        return self.part.predict_observations(self.local_rows(rows), self.map, calibration)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions, at known rows as if they were not: [n, t, d]."""

@@ -19,26 +19,28 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..calibration.local_variance import ErrorField, local_variance
 from ..calibration.variance import OutOfFold, log_squares
-from ..kriging.joint import Features, Joint, explained
+from ..kriging.joint import Features, explained
 from ..kriging.locations import locate
-from ..kriging.neighbors import Indices, Nearest
+from ..kriging.neighbors import Nearest
 from ..kriging.process import LocalProcess
 from ..rows import Block, sample_rows
+from .distance_calibration import LeftOut, at_distances
 from .local_solution import LocalSolution, Observations
 from .split_fits import SplitFits, fit_part, part_of
+from .unseen import FIELD_NEIGHBORS, errors_at, left_out, predicted
 
 __all__ = ["Part", "calibrate_local", "refitted_parts", "unseen_local"]
 
 # Test rows of splits whose scores are sorted, more or less: rows of a block tell much the same.
 CALIBRATED_ROWS = 5_000
-# Errors at so many rows, each from so many others, tell how the noise varies.
-FIELD_ROWS, FIELD_NEIGHBORS = 50_000, 32
+# Errors at so many rows tell how the noise varies.
+FIELD_ROWS = 50_000
 # Fewer rows than this in the calibration cannot tell it.
 LEAST_ROWS = 100
-# Nor can more rows than this at each place.
+# Fewer places than this have no holes to calibrate by.
+LEAST_IN_SPACE = 300
+# Nor can more rows than this at each place tell how the noise varies.
 MOST_REPEATED = 1.5
-# A leverage beyond this is of rows that nothing else is near.
-MOST_LEVERAGE = 0.5
 
 
 def calibrate_local(
@@ -95,10 +97,10 @@ def unseen_local(
     if observed.splits and parts is None:
         parts = list(_parts(solution, observed, map_))
     if parts:
-        found = _joined(parts)
+        found = OutOfFold.joined([part.found for part in parts])
         truth = np.concatenate([part.truth for part in parts])
     else:
-        found = _left_out(solution, observed, map_)
+        found = left_out(solution, observed, map_)
         truth = _truth(solution, observed, map_)
     return truth + solution.offset, truth + solution.offset - found.residual, found.weight
 
@@ -122,22 +124,32 @@ def _truth(solution: LocalSolution, observed: Observations, features: Features) 
 def _by_leaving_out(
     solution: LocalSolution, observed: Observations, features: Features
 ) -> Calibration:
-    process = solution.joint.process
-    n_rows = len(process.rows)
-    n_held = min(n_rows // 4, observed.n_places)
+    n_rows = len(solution.joint.process.rows)
     if n_rows < 2:
         shape = (0, len(solution.offset))
         return Calibration.of(OutOfFold(np.empty(shape), np.empty(shape), np.empty(0)))
-    found = _left_out(solution, observed, features)
+    near = _near(solution, observed, features)
+    if observed.in_space and n_rows >= LEAST_IN_SPACE:
+        return at_distances(solution, features, near, observed.wanted)
+    return Calibration.of(near.found, near.variance, near.log_variance)
+
+
+def _near(solution: LocalSolution, observed: Observations, features: Features) -> LeftOut:
+    """Predict each observation from all others, and find how the noise varies."""
+    process = solution.joint.process
+    n_rows = len(process.rows)
+    n_held = min(n_rows // 4, observed.n_places)
+    found = left_out(solution, observed, features)
+    everything = LeftOut(observed.places, found)
     held = np.flatnonzero(observed.places >= n_rows - n_held)
     # New rows at known places are not like rows at places that are held out.
     repeated = len(observed.places) > MOST_REPEATED * len(np.unique(observed.places))
     if len(held) < LEAST_ROWS or repeated:
-        return Calibration.of(found)
+        return everything
     # The rows whose scores count must tell nothing about how the noise varies.
     known = part_of(process, np.arange(n_rows - n_held))
     few = np.arange(min(n_rows - n_held, FIELD_ROWS), dtype=np.int32)
-    errors = _errors(known, solution.joint.residual, solution.joint.found.scale, few)
+    errors = errors_at(known, solution.joint.residual, solution.joint.found.scale, few)
     field = ErrorField(known.rows[few], log_squares(errors))
     part = found.rows(held)
     rows = process.rows[observed.places[held]]
@@ -146,42 +158,8 @@ def _by_leaving_out(
         [(field, np.arange(len(held)))], field, rows, part, process.kernel, most
     )
     if variance is None:
-        return Calibration.of(found)
-    return Calibration.of(part, variance, log_variance)
-
-
-def _left_out(solution: LocalSolution, observed: Observations, features: Features) -> OutOfFold:
-    """Predict each observation from all others."""
-    joint = solution.joint
-    process, places, own = joint.process, observed.places, observed.weight[:, None]
-    neighbors, weights, variance = process.held_out(places)
-    residual = joint.residual[places]
-    error = residual + observed.deviation
-    near = np.einsum("ij,ijt->it", weights, joint.residual[neighbors])
-    # Others at the same place are an observation of it, with the noise of all of them.
-    rest = np.maximum(process.weight[places][:, None] - own, 0.0)
-    mates = rest > 1e-9 * own
-    others = residual - observed.deviation * np.where(mates, own / np.where(mates, rest, 1.0), 0.0)
-    noise = process.noise / np.where(mates, rest, 1.0)
-    v = variance[:, None]
-    gain = np.where(mates, v / (v + noise), 0.0)
-    error -= near + gain * (others - near)
-    total = v * (1 - gain) + process.noise / own
-    unknown = joint.variance_of_mean(process.rows[places], features, neighbors, weights)[:, None]
-    unknown = unknown * (1 - gain) ** 2
-    leverage = np.minimum(unknown / (total + unknown), MOST_LEVERAGE)
-    std = np.sqrt((total + unknown / (1 - leverage)) * joint.found.scale)
-    return OutOfFold(error / (1 - leverage), std, observed.weight)
-
-
-def _errors(
-    process: LocalProcess, residual: FloatArray, scale: FloatArray, rows: Indices
-) -> FloatArray:
-    """Return errors at some rows of a process, from others near them, over their deviations."""
-    most = min(FIELD_NEIGHBORS, process.n_near)
-    neighbors, weights, variance = process.held_out(rows, n_neighbors=most)
-    error = residual[rows] - np.einsum("ij,ijt->it", weights, residual[neighbors])
-    return np.asarray(error / np.sqrt((variance + process.nugget[rows])[:, None] * scale))
+        return everything
+    return LeftOut(observed.places[held], part, variance, log_variance, few, errors)
 
 
 @dataclass(frozen=True)
@@ -226,7 +204,7 @@ def _parts(
         queries = whole.rows[places]
         fitted, near = fits.without(train, queries)
         truth = fits.targets[places] + observed.deviation[test]
-        found = _predicted(solution, fitted, features, queries, truth, observed.weight[test], near)
+        found = predicted(solution, fitted, features, queries, truth, observed.weight[test], near)
         n_first = int(np.searchsorted(train, FIELD_ROWS))
         yield Part(fitted.process, fitted.residual, n_first, queries, truth, found)
 
@@ -263,7 +241,7 @@ def refitted_parts(
         process = whole.observed_at(locations.rows, locations.weight)
         fitted = fit_part(locations, process, map_, solution.found.ratio)
         queries, truth = block.X[asked], targets[asked]
-        found = _predicted(solution, fitted, map_, queries, truth, weight[asked])
+        found = predicted(solution, fitted, map_, queries, truth, weight[asked])
         share = len(locations) / max(len(whole.rows), 1)
         n_first = min(len(locations), math.ceil(share * FIELD_ROWS))
         yield Part(process, fitted.residual, n_first, queries, truth, found)
@@ -275,37 +253,12 @@ def _some(rows: npt.NDArray[np.intp], most: int | None, n_rows: int) -> npt.NDAr
     return rows[sample_rows(len(rows), math.ceil(share * len(rows)))]
 
 
-def _predicted(
-    solution: LocalSolution,
-    fitted: Joint,
-    features: Features,
-    queries: Array,
-    truth: FloatArray,
-    weight: FloatArray,
-    near: Indices | None = None,
-) -> OutOfFold:
-    """Return errors of a fit to some rows, with deviations on the scale of the whole fit."""
-    mean, std = fitted.predict(queries, features, return_std=True, neighbors=near)
-    assert std is not None
-    latent = std**2 / fitted.found.scale + fitted.process.noise / weight[:, None]
-    return OutOfFold(truth - mean, np.sqrt(latent * solution.joint.found.scale), weight)
-
-
-def _joined(parts: list[Part]) -> OutOfFold:
-    found = [part.found for part in parts]
-    return OutOfFold(
-        np.concatenate([part.residual for part in found]),
-        np.concatenate([part.std for part in found]),
-        np.concatenate([part.weight for part in found]),
-    )
-
-
 def _by_splits(solution: LocalSolution, parts: list[Part]) -> Calibration:
     """Calibrate by the test rows of each split."""
     joint, scale = solution.joint, solution.joint.found.scale
     whole = joint.process
     n_field, most = min(len(whole.rows), FIELD_ROWS), min(FIELD_NEIGHBORS, whole.n_near)
-    errors = _errors(whole, joint.residual, scale, np.arange(n_field, dtype=np.int32))
+    errors = errors_at(whole, joint.residual, scale, np.arange(n_field, dtype=np.int32))
     fields, n_done = [], 0
     for part in parts:
         # Places are in random order, so that the first of them are as dense as those at new rows.
@@ -313,11 +266,11 @@ def _by_splits(solution: LocalSolution, parts: list[Part]) -> Calibration:
         points = whole.observed_at(part.queries, part.found.weight).points
         nearest = Nearest(part.process.points[:n_known])
         near = np.unique(nearest.query(points, min(most, n_known)))
-        own = _errors(part.process, part.residual, scale, near)
+        own = errors_at(part.process, part.residual, scale, near)
         mine = np.arange(n_done, n_done + len(points))
         fields.append((ErrorField(part.process.rows[near], log_squares(own, errors)), mine))
         n_done += len(points)
-    found = _joined(parts)
+    found = OutOfFold.joined([part.found for part in parts])
     if n_done < LEAST_ROWS:
         return Calibration.of(found)
     rows = np.concatenate([part.queries for part in parts])

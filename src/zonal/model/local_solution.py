@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
+from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
-from ..kriging.joint import Joint, fit_joint
+from ..kriging.covariance import covariance_of
+from ..kriging.joint import Joint, first_rows, fit_joint
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
@@ -24,9 +26,6 @@ __all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "sol
 
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
 JUDGED_ROWS = 20_000
-# With features of its own, more rows are each conditioned on so many: on elevation in blocks .2879
-# (16: .2910, 32: .2863), in 1.3 s (1.1, 1.8).
-SPLIT_NEIGHBORS = 24
 # Places whose rows calibrate intervals, and the most splits of a splitter that do.
 OBSERVED_PLACES, MOST_SPLITS = 10_000, 8
 # With more neighbours than these, half as many places.
@@ -51,6 +50,10 @@ class Observations:
         The group of each place, where there is a splitter.
     splits : tuple of (train, test)
         Groups of training and test rows.
+    in_space : bool
+        Whether rows are places, among which balls can be emptied.
+    wanted : ndarray of shape (q,) or None
+        Distances of rows that will be asked to the places, where they are known.
     """
 
     places: npt.NDArray[np.int32]
@@ -59,6 +62,8 @@ class Observations:
     n_places: int
     labels: npt.NDArray[np.intp] | None = None
     splits: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    in_space: bool = False
+    wanted: FloatArray | None = None
 
     @classmethod
     def of(
@@ -172,7 +177,7 @@ class LocalSolution:
         return mean + self.offset, std
 
     def predict_observations(
-        self, rows: Array, features: Callable[[Array], Array] | None, variance: Any
+        self, rows: Array, features: Callable[[Array], Array] | None, calibration: Calibration
     ) -> tuple[Array, Array]:
         """Predict targets [n, t], and standard deviations of observations, with their noise.
 
@@ -180,16 +185,18 @@ class LocalSolution:
         ----------
         rows, features
             As in `predict`.
-        variance : LocalVariance or None
-            How the noise varies.
+        calibration : Calibration
+            How the noise varies, and what distances to the rows add.
         """
         mean, std = self.predict(rows, features, return_std=True)
         assert std is not None
         total = np.sqrt(
             np.square(std, dtype=np.float64) + self.found.noise * self.joint.found.scale
         )
-        if variance is not None:
-            total = total * np.exp(variance.at(rows) / 2)
+        if calibration.variance is not None:
+            total = total * np.exp(calibration.variance.at(rows) / 2)
+        if calibration.distance is not None:
+            total = total * np.exp(calibration.distance.at(self.joint.process.distance(rows)))
         return mean, total
 
 
@@ -236,6 +243,8 @@ def solve_local(
     plan: Splits | None = None,
     seed: int = 0,
     learnt: bool = False,
+    in_space: bool = False,
+    queries: Array | None = None,
     verbose: bool = False,
     deadline: Deadline | None = None,
 ) -> LocalSolution:
@@ -266,6 +275,10 @@ def solve_local(
         Splits of the rows by which intervals are calibrated; by default each row is left out.
     learnt : bool
         Whether the columns of the rows were learnt from targets (see `locate`).
+    in_space : bool
+        Whether rows are places: intervals are then calibrated in holes too.
+    queries : ndarray of shape (q, d), optional
+        Rows that will be asked, as the local part sees them.
     deadline : Deadline, optional
         How long the search for parameters may take.
     """
@@ -300,10 +313,10 @@ def solve_local(
         locations.rows, locations.weight, found.kernel, found.noise, m, n_far, found.low
     )
     judged = None
-    if features is None and found.low is None and len(locations) > JUDGED_ROWS:
+    if found.low is not None:
+        judged = first_rows(process)
+    elif features is None and len(locations) > JUDGED_ROWS:
         judged = np.linspace(0, len(locations) - 1, JUDGED_ROWS).astype(np.int32)
-    if found.low is not None and fit_neighbors is None and len(locations) > JUDGED_ROWS:
-        fit_neighbors = min(n_neighbors, SPLIT_NEIGHBORS)
     joint = fit_joint(
         locations,
         process,
@@ -313,6 +326,9 @@ def solve_local(
         judged=judged,
     )
     observed = Observations.of(locations, Block(X, Y - offset, weight), plan, m)
+    if in_space and covariance_of(found.kernel) is not None:  # others would take minutes
+        wanted = None if queries is None else process.distance(queries)
+        observed = replace(observed, in_space=True, wanted=wanted)
     spread = locations.targets.var(axis=0)
     return LocalSolution(joint, offset, found, spread, observations=observed)
 

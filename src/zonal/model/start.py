@@ -30,6 +30,10 @@ from .summation import Summation
 
 __all__ = ["Start"]
 
+# Rows of more columns are no places: in six a ball of a fiftieth of a cube has a radius of 0.4 of
+# its side, so that there are no holes but the whole.
+PLACE_COLUMNS = 6
+
 
 @dataclass(frozen=True)
 class Start:
@@ -44,12 +48,15 @@ class Start:
         The number of features.
     summation : Summation or None
         None where rows are kept, for a local part.
+    asked : ndarray of shape (q, d) or None
+        Rows that will be asked, as the local part sees them, where they are known.
     """
 
     recipe: Recipe
     cells: Cells
     n_columns: int
     summation: Summation | None
+    asked: Any = None
 
     @classmethod
     def of(cls, recipe: Recipe, cells: Cells, X: Any, y: Any, n_folds: int = 1) -> "Start":
@@ -169,6 +176,7 @@ class Start:
         if local.kernel is not None:
             kernel = local.kernel.resolve(block.X, block.weight)
             kernel(block.X[:1])  # length scales of another number of columns are an error here
+        learnt = recipe.columns is not None and FeatureSpace(recipe.columns, 0).learnt
         part = solve_local(
             block,
             local_map(recipe.features, self.n_columns),
@@ -182,7 +190,9 @@ class Start:
             fit_neighbors=local.fit_neighbors,
             plan=plan,
             seed=local.seed,
-            learnt=recipe.columns is not None and FeatureSpace(recipe.columns, 0).learnt,
+            learnt=learnt,
+            in_space=not (learnt or self.cells.mixed) and block.X.shape[1] <= PLACE_COLUMNS,
+            queries=self.asked,
             verbose=verbose,
             deadline=Deadline(local.seconds),
         )

@@ -13,6 +13,7 @@ __all__ = ["MOVED_MODULES", "OWN", "full_name", "trusted_names"]
 #: The classes of zonal, by their modules in it.
 OWN = {
     "calibration.classes": "ClassCalibration",
+    "calibration.distance": "DistanceScale",
     "calibration.intervals": "Calibration",
     "calibration.local_variance": "LocalVariance",
     "calibration.quantiles": "MeanQuantiles ScoreQuantiles",

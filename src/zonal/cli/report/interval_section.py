@@ -8,7 +8,7 @@ from ..console import figure as shown
 from . import figures
 from .page import Report
 
-__all__ = ["draw_intervals", "interval_rows"]
+__all__ = ["distance_rows", "draw_intervals", "interval_rows"]
 
 
 def interval_rows(found: dict[str, Any]) -> list[list[Any]]:
@@ -17,6 +17,18 @@ def interval_rows(found: dict[str, Any]) -> list[list[Any]]:
     return [
         [f"{p} %", f"{100 * found[f'coverage_{p}']:.1f} %", found[f"width_{p}"]] for p in percents
     ]
+
+
+def distance_rows(found: list[dict[str, Any]]) -> list[list[Any]]:
+    """Return rows of a table: classes of distances, and what intervals hold there."""
+
+    def line(record: dict[str, Any]) -> list[Any]:
+        least, most = record["from"], record["to"]
+        distance = f"more than {least:g}" if most is None else f"{least:g} to {most:g}"
+        held = [f"{100 * record[name]:.1f} %" for name in ("coverage_90", "coverage_95")]
+        return [distance, f"{record['rows']:,.0f}", *held]
+
+    return [line(record) for record in found]
 
 
 def draw_intervals(
@@ -54,6 +66,14 @@ def draw_intervals(
         [[name, result[key]] for key, name in names.items() if key in result],
         "The mean absolute error, generalised to distributions: less is better.",
     )
+    if "by_distance" in result:
+        page.table(
+            "Near the rows and far from them",
+            ("distance to the nearest row, in spacings", "rows", "in 90 %", "in 95 %"),
+            distance_rows(result["by_distance"]),
+            "Training rows that were left out one by one, and others inside balls that were "
+            "emptied of all rows, each predicted from the rows that were left.",
+        )
     assert found.intervals is not None
     drawings = [
         (

@@ -1,0 +1,197 @@
+"""python -m benchmarks.distance.holes [names ...]: writes benchmarks/results/holes.md.
+
+Calibrated intervals of `KernelRidge(features=None)`, with nothing set: what they hold of random
+rows and of all rows inside balls of 2, 5, 10 and 20 spacings across. Results are kept in
+holes.json, so that parts can be run one by one.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from scipy.spatial import cKDTree
+
+import zonal
+from zonal.evaluation import coverage, crps_of_quantiles, interval_score
+
+from ..automatic.data import load
+from ..measure import table
+from .data import SIDE, Task, coads, coads_axes, elevation, forecast, gaps, planar_field
+
+KEPT = Path(__file__).parents[1] / "results" / "holes.json"
+# Diameters in spacings, and how many balls of each; the largest are drawn first.
+SIZES = {20: 5, 10: 10, 5: 20, 2: 60}
+# Rows of larger data: a random part of them, so that the spacing is that of the part.
+MOST_ROWS = 40_000
+LEVELS = (np.arange(40) + 0.5) / 40
+HEADER = ("data", "asked", "rows", "90 % hold", "95 % hold", "CRPS",
+          "interval score, 90 %", "fit, s (CPU)", "calibration, s (CPU)")  # fmt: skip
+
+
+class Rows(NamedTuple):
+    """Rows, targets and the column of time, if there is one."""
+
+    X: np.ndarray
+    y: np.ndarray
+    time: int | None = None
+
+
+def _known(task: Task, time: int | None = None) -> Rows:
+    """Return the rows of a task that are not its own test."""
+    return Rows(task.X[~task.asked], task.y[~task.asked], time)
+
+
+def planar(nu: float, seed: int) -> Rows:
+    """Return half of the cells of a simulated field, with noise."""
+    cells = np.indices((SIDE, SIDE)).reshape(2, -1).T.astype(float)
+    rng = np.random.default_rng(1000 + seed)
+    y = planar_field(nu, seed).ravel() + 0.1 * rng.standard_normal(len(cells))
+    kept = rng.random(len(cells)) < 0.5
+    return Rows(cells[kept], y[kept])
+
+
+DATA: dict[str, Callable[[], Rows]] = {
+    "elevation": lambda: Rows(*elevation("random")[:2]),
+    "climate_berkeley": lambda: Rows(*load("climate_berkeley"), 3),
+    "simulated field": lambda: _known(gaps()),
+    "kaust_2a_1": lambda: _known(forecast(1), 2),
+    "kaust_2a_6": lambda: _known(forecast(6), 2),
+    **{f"Matérn field, ν = {nu}": (lambda nu=nu: planar(nu, 0)) for nu in (0.5, 1.5, 2.5)},
+}
+
+
+def asked(rows: Rows, seed: int) -> np.ndarray:
+    """Return what is asked of each row: 0 nothing, 1 a random tenth, else the size of its hole.
+
+    Holes are of places: beside a time, their rows of all times are asked.
+    """
+    rng = np.random.default_rng(seed)
+    place = rows.X if rows.time is None else np.delete(rows.X, rows.time, axis=1)
+    places, index = np.unique(place, axis=0, return_inverse=True)
+    tree = cKDTree(places)
+    spacing = float(np.median(tree.query(places, 2)[0][:, 1]))
+    size_of, centers, radii = np.zeros(len(places), int), [], []
+    for size, number in SIZES.items():
+        radius, n_made = size / 2 * spacing, 0
+        for center in places[rng.permutation(len(places))]:
+            gaps_ = np.linalg.norm(np.array(centers).reshape(-1, place.shape[1]) - center, axis=1)
+            if (gaps_ < 1.5 * (np.array(radii) + radius)).any():
+                continue
+            size_of[tree.query_ball_point(center, radius)] = size
+            centers.append(center)
+            radii.append(radius)
+            n_made += 1
+            if n_made == number:
+                break
+    found = size_of[index.ravel()]
+    found[(rng.random(len(found)) < 0.1) & (found == 0)] = 1
+    return found
+
+
+def run(rows: Rows, seed: int = 0) -> dict[str, Any]:
+    """Fit to the rows that are not asked, and judge the intervals at the others."""
+    if len(rows.X) > MOST_ROWS:
+        kept = np.random.default_rng(seed).permutation(len(rows.X))[:MOST_ROWS]
+        rows = Rows(rows.X[kept], rows.y[kept], rows.time)
+    what = asked(rows, seed)
+    start = time.process_time()
+    model = zonal.KernelRidge(features=None).fit(rows.X[what == 0], rows.y[what == 0])
+    middle = time.process_time()
+    model.calibration_  # noqa: B018  # found now
+    found: dict[str, Any] = {"fit": middle - start, "calibration": time.process_time() - middle}
+    for size in (1, *sorted(SIZES)):
+        X, y = rows.X[what == size], rows.y[what == size]
+        if len(y):
+            found[str(size)] = _judged(model, X, y)
+    return found
+
+
+def ahead(number: int) -> dict[str, Any]:
+    """Forecast the last times of a field in space and time."""
+    task = forecast(number)
+    start = time.process_time()
+    model = zonal.KernelRidge(features=None).fit(task.X[~task.asked], task.y[~task.asked])
+    middle = time.process_time()
+    model.calibration_  # noqa: B018  # found now
+    times = {"fit": middle - start, "calibration": time.process_time() - middle}
+    return times | {"asked": _judged(model, task.X[task.asked], task.y[task.asked])}
+
+
+def hidden() -> dict[str, Any]:
+    """Fill 50° × 50° of the Pacific in July, which `fill` is told nothing of but the hole."""
+    field = coads()
+    hole = np.zeros(field.cells.shape, bool)
+    hole[field.known] = field.task.asked
+    lat, lon = coads_axes()
+    grid = xr.DataArray(np.where(hole, np.nan, field.cells), {"lat": lat, "lon": lon})
+    start = time.process_time()
+    filled = zonal.fill(grid, model=zonal.KernelRidge(features=None))
+    found, y = {"fit": time.process_time() - start, "calibration": 0.0}, field.cells[hole]
+    ends = [filled[name].to_numpy()[hole] for name in ("lower", "upper")]
+    found["asked"] = {
+        "rows": len(y),
+        "held 90": coverage(y, *ends),
+        "score": interval_score(y, *ends, 0.9),
+    }
+    return found
+
+
+TASKS: dict[str, Callable[[], dict[str, Any]]] = {
+    **{title: (lambda rows=rows: run(rows())) for title, rows in DATA.items()},
+    "kaust_2a_9, ten times ahead": lambda: ahead(9),
+    "COADS July, 50° × 50° by fill": hidden,
+}
+
+
+def _judged(model: Any, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    ends = {share: model.predict_interval(X, share / 100) for share in (90, 95)}
+    return {
+        "rows": len(y),
+        **{f"held {share}": coverage(y, *pair) for share, pair in ends.items()},
+        "crps": crps_of_quantiles(y, model.predict_quantiles(X, LEVELS), LEVELS),
+        "score": interval_score(y, *ends[90], 0.9),
+    }
+
+
+def _lines(title: str, found: dict[str, Any]) -> list[tuple[str, ...]]:
+    names = {"asked": "what is asked", "1": "random rows"}
+    names |= {str(size): f"holes of {size} spacings" for size in sorted(SIZES)}
+    lines = []
+    for key, name in names.items():
+        if key not in found:
+            continue
+        part = found[key]
+        held = [f"{part[one]:.1%}" if one in part else "" for one in ("held 90", "held 95")]
+        scores = [f"{part[one]:.3g}" if one in part else "" for one in ("crps", "score")]
+        times = [f"{found[one]:.1f}" if not lines else "" for one in ("fit", "calibration")]
+        lines.append((title, name, f"{part['rows']:,}", *held, *scores, *times))
+    return lines
+
+
+def main() -> None:
+    """Run and write the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", help="the data whose title has one of these in it")
+    names = parser.parse_args().names
+    for title, task in TASKS.items():
+        if names and not any(name in title for name in names):
+            continue
+        found = task()
+        known = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+        known[title] = found
+        known = {one: known[one] for one in TASKS if one in known}
+        KEPT.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+        lines = [line for one in known for line in _lines(one, known[one])]
+        about = "# Intervals near and far\n\n" + (__doc__ or "").split("\n\n", 1)[1]
+        KEPT.with_suffix(".md").write_text(f"{about}\n{table(lines, HEADER)}\n")
+        for line in _lines(title, found):
+            print(*line, sep=" | ", flush=True)
+
+
+if __name__ == "__main__":
+    main()

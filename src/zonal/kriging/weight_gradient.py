@@ -1,0 +1,182 @@
+"""The way back of derivatives: from kriging weights and variances to parameters."""
+
+import numpy as np
+from numba import njit
+
+from .._typing import Array, FloatArray
+from ..engines.correlation import Correlation, correlate, slopes
+from ..rows.threads import ordered_map
+from .neighborhood import (
+    BLOCK,
+    Factors,
+    back,
+    count_neighbors,
+    factor,
+    forward,
+    gather,
+    pair_squares,
+)
+from .neighbors import Indices
+from .pairs import NO_EXTRA, Extra, add_extra
+
+__all__ = ["compiled_gradient"]
+
+
+def compiled_gradient(
+    correlation: Correlation,
+    points: FloatArray,
+    nugget: FloatArray,
+    rows: Array,
+    neighbors: Indices,
+    weights: FloatArray,
+    by_variance: FloatArray,
+    by_weights: FloatArray,
+    factors: Factors | None = None,
+    extra: Extra = NO_EXTRA,
+    extra_weight: float = 1.0,
+) -> tuple[FloatArray, float, float]:
+    r"""Pull derivatives with respect to v and b back to length scales, noise and extra weight.
+
+    With K the matrix of the neighbours and the row itself, :math:`b^+ = (-b, 1)` and
+    :math:`a^+ = (R_{NN}+\eta)^{-1}` times the derivative with respect to b, followed by 0,
+
+    .. math:: dv = b^{+\top} dK\, b^+, \qquad db = (R_{NN}+\eta)^{-1} (dK\, b^+)_N .
+
+    Parameters
+    ----------
+    correlation, points, nugget
+        As in `compiled_weights`.
+    rows : ndarray of shape (s,)
+        Row numbers i.
+    neighbors, weights : ndarrays of shape (s, m)
+        Those of row i.
+    by_variance : ndarray of shape (s,)
+        Derivatives of a function with respect to v_i, which includes the noise of row i.
+    by_weights : ndarray of shape (s, m)
+        Its derivatives with respect to b_ij.
+    factors : Factors, optional
+        As `compiled_weights` has filled it for the same rows; by default found again.
+    extra, extra_weight
+        As in `compiled_weights`.
+
+    Returns
+    -------
+    by_log_scales : ndarray of shape (d,)
+        Derivatives with respect to the logarithm of the length scale of each column.
+    by_log_noise : float
+        With respect to the logarithm of the noise ratio.
+    by_log_extra : float
+        With respect to the logarithm of the weight of what is added.
+    """
+
+    def run(start: int) -> FloatArray:
+        part = slice(start, start + BLOCK)
+        out = np.zeros(points.shape[1] + 2)
+        room = Factors.room(1, neighbors.shape[1]) if factors is None else factors.part(part)
+        _gradient(
+            correlation.family, correlation.shape, points, nugget, rows[part], neighbors[part],
+            *extra.part(part), extra_weight, *room, factors is not None, weights[part],
+            by_variance[part], by_weights[part], out,
+        )  # fmt: skip
+        return out
+
+    # In the order of the blocks, so that the number of threads does not change the sum.
+    total = np.zeros(points.shape[1] + 2)
+    for part in ordered_map(run, range(0, len(neighbors), BLOCK)):
+        total += part
+    return total[:-2], float(total[-2]), float(total[-1])
+
+
+@njit(nogil=True, cache=True)
+def _gradient(  # type: ignore[no-untyped-def]
+    family,
+    shape,
+    points,
+    nugget,
+    rows,
+    neighbors,
+    extra_pairs,
+    extra_diagonal,
+    share,
+    extra_weight,
+    all_squares,
+    all_values,
+    all_upper,
+    known,
+    weights,
+    by_variance,
+    by_weights,
+    out,
+):
+    """IN: all but the last, for a block of rows. OUT: sums are added to `out`."""
+    most, d = neighbors.shape[1], points.shape[1]
+    local, scratch = np.empty((d, most + 1)), np.empty(most * (most + 1) // 2)
+    own = np.empty(most * (most + 1) // 2)
+    left, right, diagonal = np.empty(most + 1), np.empty(most + 1), np.empty(most + 2)
+    for i in range(len(neighbors)):
+        m = count_neighbors(neighbors[i])
+        members, n_pairs = neighbors[i, :m], m * (m + 1) // 2
+        place = min(i, len(all_upper) - 1)
+        squares, values, upper = all_squares[place], all_values[place], all_upper[place]
+        if known:
+            gather(points, points[rows[i]], members, local)
+        else:
+            pair_squares(points, points[rows[i]], members, local, squares)
+            correlate(family, shape, squares[:n_pairs], scratch, values)
+            diagonal[:] = 1.0
+            if len(extra_pairs):
+                add_extra(
+                    extra_pairs[i], extra_diagonal[i], share, extra_weight, m, values, diagonal
+                )
+            factor(values, diagonal, nugget, members, upper)
+        for j in range(m):
+            left[j], right[j] = by_weights[i, j], -weights[i, j]
+        forward(upper, m, left)
+        back(upper, m, left)
+        left[m], right[m] = 0.0, 1.0
+        for j in range(m + 1):
+            left[j] += by_variance[i] * right[j]
+        for j in range(m):
+            out[d] += left[j] * right[j] * nugget[members[j]]
+        out[d] += by_variance[i] * nugget[rows[i]]
+        if len(extra_pairs):
+            out[d + 1] += extra_weight * _extra_slope(
+                extra_pairs[i], extra_diagonal[i], left, right, m
+            )
+            correlate(family, shape, squares[:n_pairs], scratch, own)
+            slopes(family, shape, squares[:n_pairs], own, scratch)
+            for k in range(n_pairs):
+                scratch[k] *= share
+        else:
+            slopes(family, shape, squares[:n_pairs], values, scratch)
+        _add_pairs(local, scratch, left, right, m, out)
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _extra_slope(pairs, diagonal, left, right, m):  # type: ignore[no-untyped-def]
+    """Σ_{ab} l_a E_ab r_b over a row and its neighbours."""
+    total, first = 0.0, 0
+    for a in range(m + 1):
+        for b in range(a):
+            total += pairs[first + b] * (left[a] * right[b] + left[b] * right[a])
+        total += diagonal[a] * left[a] * right[a]
+        first += a
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _add_pairs(local, slope, left, right, m, out):  # type: ignore[no-untyped-def]
+    """Add Σ_{b<a} (l_a r_b + l_b r_a) times -f'(ρ)/ρ δ_c², for each column c."""
+    first = 0
+    for a in range(1, m + 1):
+        part = slope[first : first + a]
+        left_a, right_a = left[a], right[a]
+        for b in range(a):
+            part[b] *= left_a * right[b] + left[b] * right_a
+        for c in range(len(local)):
+            column, x, total = local[c], local[c, a], 0.0
+            for b in range(a):
+                difference = column[b] - x
+                total += part[b] * difference * difference
+            out[c] -= total
+        first += a

@@ -1,0 +1,148 @@
+"""Intervals of a model with a local part that hold near its rows and in holes.
+
+Rows that are left out one by one tell of new rows beside known ones. For holes, balls are emptied
+of rows (`held_out`), their rows are predicted from all others with parameters that stay, and the
+model's own deviations get a factor that changes with the distance (`calibration.distance`). The
+quantiles are those of rows left out alone; where it is known what will be asked, those of all
+rows that are held out, weighted such that their distances are those of the queries.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import FloatArray
+from ..calibration.distance import DistanceScale, distance_scale, held_at_distances
+from ..calibration.intervals import Calibration
+from ..calibration.local_variance import ErrorField, LocalVariance
+from ..calibration.variance import OutOfFold, log_squares
+from ..kriging.joint import Features, Joint
+from ..kriging.neighbors import Indices, Nearest
+from ..kriging.units import column_groups
+from .held_out import HeldOut, hold_out, matched_weights, time_like
+from .local_solution import LocalSolution
+from .split_fits import SplitFits
+from .unseen import FIELD_NEIGHBORS, errors_at, predicted
+
+__all__ = ["LeftOut", "at_distances"]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows that are left out one by one, and how the noise varies.
+
+    Attributes
+    ----------
+    places : ndarray of shape (s,)
+        Where the process holds each row.
+    found : OutOfFold
+        What is predicted for them.
+    variance : LocalVariance or None
+        None: the noise does not vary.
+    log_variance : ndarray of shape (s, n_targets) or 0.0
+        The same at the rows, from others.
+    known : ndarray of int32 or None
+        Places at which errors told it.
+    errors : ndarray of shape (f, n_targets) or None
+        These errors.
+    """
+
+    places: npt.NDArray[np.int32]
+    found: OutOfFold
+    variance: LocalVariance | None = None
+    log_variance: FloatArray | float = 0.0
+    known: Indices | None = None
+    errors: FloatArray | None = None
+
+
+def at_distances(
+    solution: LocalSolution, features: Features, near: LeftOut, wanted: FloatArray | None
+) -> Calibration:
+    """Calibrate by rows that are left out alone and by rows in holes.
+
+    Parameters
+    ----------
+    solution : LocalSolution
+        The fit, whose parameters stay.
+    features : callable
+        Maps rows to features.
+    near : LeftOut
+    wanted : ndarray of shape (q,) or None
+        Distances of rows that will be asked to the rows of the fit, where they are known.
+    """
+    process = solution.joint.process
+    time = time_like(process.rows, column_groups(process.rows))
+    parts = hold_out(process.points, wanted, time=time, scattered=False)
+    if not parts:
+        return Calibration.of(near.found, near.variance, near.log_variance)
+    fits = SplitFits(solution.joint, features, solution.found.ratio)
+    founds, logs, holes, n_holes = [], [], [], 0
+    for part in parts:
+        queries = process.rows[part.test]
+        fitted, neighbors = fits.without(np.flatnonzero(part.train), queries)
+        truth, weight = fits.targets[part.test], process.weight[part.test]
+        founds.append(predicted(solution, fitted, features, queries, truth, weight, neighbors))
+        logs.append(_log_variance(solution, fitted, near, part))
+        holes.append(part.hole + n_holes)
+        n_holes += int(part.hole.max()) + 1
+    far = OutOfFold.joined(founds)
+    log_far = np.concatenate(logs)
+    distance = np.concatenate([part.distance for part in parts])
+    own = _own_distance(solution, near.places)
+    scale = distance_scale(
+        near.found.scores(near.log_variance),
+        own,
+        far.scores(log_far),
+        distance,
+        np.concatenate(holes),
+    )
+    log_near = near.log_variance + _twice(scale, own)
+    log_near = np.broadcast_to(log_near, near.found.residual.shape)
+    every = OutOfFold.joined([near.found, far])
+    log_every = np.concatenate([log_near, log_far + _twice(scale, distance)])
+    distances = np.concatenate([own, distance])
+    if wanted is None:
+        calibration = Calibration.of(near.found, near.variance, log_near, scale)
+    else:
+        weight = every.weight * matched_weights(distances, wanted)
+        matched = replace(every, weight=weight)
+        calibration = Calibration.of(matched, near.variance, log_every, scale)
+    spacing = float(np.median(own))
+    held = held_at_distances(every.scores(log_every), distances, spacing, calibration.quantiles)
+    return replace(calibration, held=held)
+
+
+def _log_variance(
+    solution: LocalSolution, fitted: Joint, near: LeftOut, part: HeldOut
+) -> FloatArray:
+    """Return how the noise varies in holes, from errors at known rows near by."""
+    n_targets = len(solution.offset)
+    if near.variance is None:
+        return np.zeros((len(part.test), n_targets))
+    assert near.known is not None
+    assert near.errors is not None
+    whole, scale = solution.joint.process, solution.joint.found.scale
+    # Of the places that tell it of the whole fit, those that are known beside the holes.
+    places = np.cumsum(part.train) - 1
+    known = places[near.known[part.train[near.known]]]
+    most = min(FIELD_NEIGHBORS, whole.n_near, len(known))
+    nearest = Nearest(fitted.process.points[known])
+    rows = np.unique(known[nearest.query(whole.points[part.test], most)]).astype(np.int32)
+    errors = errors_at(fitted.process, fitted.residual, scale, rows)
+    field = ErrorField(fitted.process.rows[rows], log_squares(errors, near.errors))
+    process = near.variance.process
+    variance = field.variance(process.kernel, process.noise, min(most, len(rows)))
+    return replace(variance, share=near.variance.share).at(whole.rows[part.test])
+
+
+def _own_distance(solution: LocalSolution, places: npt.NDArray[np.int32]) -> FloatArray:
+    """Return the distance from places to the nearest other one."""
+    points = solution.joint.process.points
+    other = Nearest(points).query(points[places], 2)[:, 1]
+    return np.asarray(np.linalg.norm(points[places] - points[other], axis=1))
+
+
+def _twice(scale: DistanceScale | None, distance: FloatArray) -> FloatArray | float:
+    """Return a factor of deviations as a log variance: [n, n_targets]."""
+    return 0.0 if scale is None else 2 * scale.at(distance)
