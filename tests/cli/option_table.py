@@ -261,8 +261,10 @@ def said(stderr: str) -> str:
 
 
 def cells(command: str, name: str, folder: Path) -> dict[str, Cell]:
-    """Try all options of a command on one kind of input."""
-    kind, found = KINDS[name], {}
+    """Try all options of a command on one kind of input; the same words are tried once."""
+    kind = KINDS[name]
+    found: dict[str, Cell] = {}
+    tried: dict[tuple[Any, ...], Cell] = {}
     base = ("fit", kind.data, "--target", kind.target, *kind.options, *SMALL)
     if command == "predict":
         model = folder / "model.zonal"
@@ -271,7 +273,10 @@ def cells(command: str, name: str, folder: Path) -> dict[str, Cell]:
         base = ("predict", model.name, "--out", f"made.{kind.result}")
     for cases in COMMANDS[command].values():
         for label, options in cases.items():
-            found[label] = run(folder, *base, *options(kind))
+            words = (*base, *options(kind))
+            if words not in tried:
+                tried[words] = run(folder, *words)
+            found[label] = tried[words]
     if command == "predict":
         model.unlink()
     return found

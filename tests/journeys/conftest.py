@@ -1,11 +1,13 @@
 """The installed package, and files such as the documents speak of; made once for all processes."""
 
 import shutil
+import sys
 
 import pytest
 
 from tests.journeys.files import make_files
-from tests.journeys.harness import Walk, install_wheel, made_once
+from tests.journeys.harness import Walk, environment_of, install_wheel, made_once
+from tests.journeys.prefork import serving
 
 
 @pytest.fixture(scope="session")
@@ -33,12 +35,22 @@ def files(shared):
     return shared / "files"
 
 
+@pytest.fixture(scope="session")
+def steps(site):
+    """Return the command that starts steps; only on Linux a process with BLAS can be forked."""
+    if sys.platform != "linux":
+        yield ()
+        return
+    with serving(environment_of(site)) as command:
+        yield tuple(command)
+
+
 @pytest.fixture
-def walk(tmp_path, site, files):
+def walk(tmp_path, site, files, steps):
     """Return a folder with the tables and grids, in which steps are taken."""
     for path in files.iterdir():
         if path.is_dir():
             shutil.copytree(path, tmp_path / path.name)
         elif path.suffix:
             shutil.copy(path, tmp_path / path.name)
-    return Walk(tmp_path, site)
+    return Walk(tmp_path, site, steps)

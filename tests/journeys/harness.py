@@ -1,4 +1,4 @@
-"""Walks of a user, step by step: each step is a fresh process with the installed package.
+"""Walks of a user, step by step: each step is a process of its own with the installed package.
 
 Nothing of the tests' own process reaches a step: the wheel is built and installed once into a
 folder of its own, and steps see that folder, their own files and nothing of the repository.
@@ -7,6 +7,7 @@ folder of its own, and steps see that folder, their own files and nothing of the
 import fcntl
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,19 @@ def _quiet(command: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def environment_of(site: Path) -> dict[str, str]:
+    """Return the environment of steps with the package that is installed there."""
+    kept = ("HOME", "LANG", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    places = [str(site / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    return environment | {
+        "PATH": os.pathsep.join(places),
+        "PYTHONPATH": str(site),
+        "COLUMNS": "100",
+        "MPLBACKEND": "agg",
+    }
+
+
 class Walk(NamedTuple):
     """A folder in which steps are taken.
 
@@ -76,19 +90,26 @@ class Walk(NamedTuple):
         Where the steps run.
     site : Path
         Where the package is installed.
+    steps : tuple of str
+        The command that starts Python and `zonal` as `prefork` does; none: as a user does.
     """
 
     folder: Path
     site: Path
+    steps: tuple[str, ...] = ()
+
+    def fresh(self) -> "Walk":
+        """Return the same walk with steps that import everything themselves."""
+        return self._replace(steps=())
 
     def python(self, code: str, **environment: str) -> str:
         """Run Python in a process of its own; return what it prints."""
         (self.folder / "step.py").write_text(code)
-        return self._step([sys.executable, "step.py"], code, environment)
+        return self._step([*self._python, "step.py"], code, environment)
 
     def typed(self, code: str) -> str:
         """Run Python as if it was typed or pasted: there is no file that processes could import."""
-        return self._step([sys.executable, "-c", code], code, {})
+        return self._step([*self._python, "-c", code], code, {})
 
     def shell(self, lines: str, **environment: str) -> str:
         """Run lines of a shell; return what they print. The first that fails is the last."""
@@ -101,6 +122,10 @@ class Walk(NamedTuple):
         assert "Traceback" not in done.stderr, done.stderr
         return done.stderr
 
+    @property
+    def _python(self) -> list[str]:
+        return [*self.steps, "python"] if self.steps else [sys.executable]
+
     def _step(self, command: list[str], what: str, environment: dict[str, str]) -> str:
         done = self._run(command, environment)
         said = done.stdout + done.stderr
@@ -109,16 +134,14 @@ class Walk(NamedTuple):
         return done.stdout
 
     def _run(self, command: list[str], extra: dict[str, str]) -> subprocess.CompletedProcess:
-        kept = ("HOME", "LANG", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-        environment = {name: os.environ[name] for name in kept if name in os.environ}
-        places = [str(self.site / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
-        environment |= {
-            "PATH": os.pathsep.join(places),
-            "PYTHONPATH": str(self.site),
-            "COLUMNS": "100",
-            "MPLBACKEND": "agg",
-            **extra,
-        }
+        environment = environment_of(self.site) | extra
+        if self.steps:
+            programs = self.folder / ".programs"
+            programs.mkdir(exist_ok=True)
+            script = programs / "zonal"
+            script.write_text(f'#!/bin/sh\nexec {shlex.join(self.steps)} zonal "$@"\n')
+            script.chmod(0o755)
+            environment["PATH"] = os.pathsep.join([str(programs), environment["PATH"]])
         return subprocess.run(
             command,
             cwd=self.folder,

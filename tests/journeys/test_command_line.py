@@ -111,7 +111,7 @@ def test_all_other_options(walk):
 
 def test_on_dask(walk):
     """A cluster that runs already; docs/scale.md has one that the command starts by `--workers`."""
-    walk.python(
+    walk.fresh().python(
         """
 import subprocess
 from zonal.distributed import local_cluster

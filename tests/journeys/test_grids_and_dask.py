@@ -36,7 +36,7 @@ def test_grids(walk):
 
 
 def test_dask_in_python(walk):
-    walk.python(
+    walk.fresh().python(
         """
 import dask.array as da
 import numpy as np

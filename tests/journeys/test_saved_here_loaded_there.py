@@ -81,16 +81,16 @@ NAMES = [
 
 @pytest.mark.slow
 def test_learners(walk):
-    walk.python(SAVE)
+    walk.fresh().python(SAVE)
     assert {path.stem for path in walk.folder.glob("*.zonal")} == set(NAMES)
-    tried = walk.python(LOAD.replace("NAMES", repr(NAMES)))
+    tried = walk.fresh().python(LOAD.replace("NAMES", repr(NAMES)))
     # Each has a method at least, regressions with a noise have two.
     assert int(tried) >= len(NAMES) + 7
 
 
 @pytest.mark.slow
 def test_maps_and_kernels(walk):
-    walk.python(
+    walk.fresh().python(
         ROWS
         + """
 kernel = 0.5 * zonal.Gaussian(1.0) + zonal.Matern(1.5, 0.7)
@@ -109,7 +109,7 @@ for name, features in maps.items():
 np.save("X.npy", X[:20])
 """
     )
-    walk.python(
+    walk.fresh().python(
         """
 import glob
 import numpy as np

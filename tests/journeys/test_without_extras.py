@@ -59,7 +59,7 @@ def bare(walk, tmp_path_factory):
 
 
 def test_the_core_works_and_the_rest_is_named(walk, bare):
-    walk.python(
+    walk.fresh().python(
         """
 import numpy as np
 
@@ -99,11 +99,11 @@ for extra, call in calls.items():
 """,
         **bare,
     )
-    assert "pip install 'zonal[cli]'" in walk.refused("zonal --help", **bare)
+    assert "pip install 'zonal[cli]'" in walk.fresh().refused("zonal --help", **bare)
 
 
 def test_with_all_extras_the_package_is_that_of_the_wheel(walk):
-    told = walk.python("import zonal\nprint(zonal.__file__)\nprint(zonal.__version__)\n")
+    told = walk.fresh().python("import zonal\nprint(zonal.__file__)\nprint(zonal.__version__)\n")
     assert str(walk.site) in told
-    assert "Usage" in walk.shell("zonal --help")
-    walk.python("import zonal\nfor name in zonal.__all__:\n    getattr(zonal, name)\n")
+    assert "Usage" in walk.fresh().shell("zonal --help")
+    walk.fresh().python("import zonal\nfor name in zonal.__all__:\n    getattr(zonal, name)\n")
