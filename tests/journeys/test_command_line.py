@@ -98,13 +98,18 @@ def test_all_other_options(walk):
         "zonal predict o.zonal new_houses.csv --out o.csv --force\n"
         "zonal fit stations.csv --target t --lat northing --lon easting --crs EPSG:32633 "
         "--ignore station --features harmonic --kernel matern --budget 64 --out s.zonal\n"
-        "zonal predict s.zonal --grid 0.5 --bounds 13,47,17,49 --out map.nc"
+        "zonal predict s.zonal --grid 0.5 --bounds 13,47,17,49 --out map.nc\n"
+        "zonal predict s.zonal --grid 0.5 --bounds 13,47,17,49 --max-distance 20 --out near.nc\n"
+        f"zonal fit houses.csv --target price -i rooms --noise-column size --noise-kind variance "
+        f"--drop-missing {QUICK} --out n.zonal"
     )
     assert json.loads((walk.folder / "o.json").read_text())
     assert json.loads((walk.folder / "o2.json").read_text())
     assert len(pd.read_csv(walk.folder / "o.csv")) == 120
     with xr.open_dataset(walk.folder / "map.nc") as grid:
         assert np.isfinite(grid["prediction"]).all()
+    with xr.open_dataset(walk.folder / "near.nc") as grid:
+        assert grid["prediction"].isnull().any()
     said = walk.refused("zonal predict o.zonal new_houses.csv --out o.csv")
     assert "--force" in said
 

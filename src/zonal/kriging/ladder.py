@@ -93,6 +93,8 @@ def split_parameters(
         return start
     if not move_kernel:
         return _as_given(locations, start, n_features)
+    if of_kernel(start.kernel) is None:
+        return start
     short = Short.of(start.kernel, locations.rows)
     first = Judge(*_first(locations), short, min(FEW_NEIGHBORS, n_neighbors))
     both = Judge(*_both(locations, short, n_neighbors), short, n_neighbors)
