@@ -63,7 +63,7 @@ SIGNATURES = {
     "local='auto', encoder='auto', target='auto', budget=1024, metric=True, "
     "time_limit=None, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
-    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, loss='log', "
+    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, loss='squared', "
     "budget=1024, metric=True, time_limit=None, random_state=None, verbose=False)",
     "KernelGLM": "(likelihood='poisson', features='auto', alpha='evidence', *, local='auto', "
     "encoder='auto', budget=1024, metric=True, time_limit=None, random_state=None, "
@@ -116,8 +116,8 @@ SIGNATURES = {
     "latitude='auto', longitude='auto', task='auto')",
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "
     "time=None, time_size=None, random_state=0, coordinates=None)",
-    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, checkpoint=None, "
-    "queries=None, noise_variance=None, extra_noise=True)",
+    "KernelRidge.fit": "(self, X, y=None, sample_weight=None, *, groups=None, queries=None, "
+    "checkpoint=None, noise_variance=None, extra_noise=True)",
     "fill": "(data, target=None, *, covariates=(), where=None, coverage=0.9, model=None, crs=None, "
     "keep_name=False, max_distance=None)",
     "grid.fit": "(data, target=None, *, covariates=(), model=None, crs=None)",

@@ -19,7 +19,9 @@ WEIGHT = RNG.uniform(0.5, 2.0, 300)
 
 def on_columns(**options):
     """A classifier whose features are the columns themselves."""
-    return zonal.KernelRidgeClassifier(FunctionTransformer(), local=None, **options)
+    return zonal.KernelRidgeClassifier(
+        FunctionTransformer(), local=None, **({"loss": "log"} | options)
+    )
 
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
@@ -77,7 +79,7 @@ def test_averages_are_less_sure_than_the_mode():
 
 def test_refitting_keeps_features_and_alpha():
     model = zonal.KernelRidgeClassifier(
-        zonal.NystroemFeatures(zonal.Gaussian(2.0), 40, random_state=0), local=None
+        zonal.NystroemFeatures(zonal.Gaussian(2.0), 40, random_state=0), local=None, loss="log"
     ).fit(X, THREE)
     again = model.refitted(X, THREE)
     assert again.alpha_ == model.alpha_

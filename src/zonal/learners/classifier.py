@@ -43,7 +43,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
-    loss : {"log", "squared"}, default="log"
+    loss : {"squared", "log"}, default="squared"
         ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
         chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
         the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
@@ -101,7 +101,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         local: Any = "auto",
         encoder: Any = "auto",
         class_weight: Any = None,
-        loss: str = "log",
+        loss: str = "squared",
         budget: int = 1024,
         metric: bool = True,
         time_limit: float | None = None,
