@@ -133,6 +133,7 @@ KERNELS = [
     zonal.Gaussian(2.0),
     zonal.Matern(0.8, 2.0),
     zonal.SpaceTime(zonal.Matern(1.5, [1.0, 2.0]), zonal.Cauchy(2.0, 1.5, 0.5), 0.3),
+    zonal.Cauchy(2.0, 1.5, 0.5),
     zonal.Laplacian(2.0),
     zonal.RationalQuadratic(2.0, 1.5),
     zonal.Exponential(2.0),
@@ -234,7 +235,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     ),
     (make_pipeline(zonal.TableEncoder(), zonal.KernelRidge(fourier())), TABLE, y),
     (zonal.KernelRidgeClassifier(features()), X, LABELS),
-    (zonal.KernelRidgeClassifier(features(), loss="squared"), X, LABELS),
+    (zonal.KernelRidgeClassifier(features(), loss="log"), X, LABELS),
     (zonal.KernelGLM("poisson", features()), X, np.round(np.exp(y))),
     (zonal.KernelGLM("negative_binomial", features(), alpha=1.0), X, np.round(np.exp(y))),
     (zonal.KernelGLM("gamma", fourier()), X, np.exp(y)),
@@ -272,6 +273,7 @@ def _named(found: list[Model]) -> dict[str, Model]:
 MODELS = _named(
     [
         *(Model(kernel, (SPHERE[:9],)) for kernel in KERNELS),
+        Model(zonal.Periodic(2.0, 0.5), (X[:9, :1],)),
         *(Model(map_, (X[:9],), (X, y)) for map_ in MAPS),
         *(Model(map_, (SPARSE[:9],), (SPARSE,)) for map_ in SPARSE_MAPS),
         Model(zonal.SphereEncoder(0, 1, rest="interval"), (GLOBE[:9],), (GLOBE,)),
@@ -280,6 +282,12 @@ MODELS = _named(
         *(
             Model(one, (X[:9],), (X, y), {"noise_variance": 0.1 + X[:, 0] ** 2})
             for one in (local(), zonal.GaussianProcess(fourier(), local=None))
+        ),
+        Model(
+            zonal.KernelGLM("binomial", fourier()),
+            (X[:9],),
+            (X, np.clip(np.round(y + 2), 0, 5)),
+            {"trials": np.full(N, 5.0)},
         ),
         Model(PlaneDecoder("EPSG:32633", y=1, x=0), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.KernelCCA(features(), 2), (X[:9], X[:9, :2] ** 2), (X, X[:, :2] ** 2)),
