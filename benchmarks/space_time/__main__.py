@@ -30,7 +30,6 @@ ABOUT = (
     "Intervals of the others are from the model's own variance, not calibrated. The machine was "
     "shared by many: CPU seconds are what counts."
 )
-SAMPLED = 20_000
 
 
 def kriging(task: Task, **options: Any) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
@@ -94,7 +93,7 @@ def lightgbm(task: Task) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
 
 
 def climatology(task: Task) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """The mean and two harmonics of the year at the nearest place, of 200 rows at least."""
+    """The mean and two harmonics of the year of the rows at the nearest places."""
     from scipy.spatial import cKDTree
 
     train, clock, cpu = ~task.asked, time.perf_counter(), time.process_time()
