@@ -2,9 +2,9 @@
 
 *Places* (a sphere, or up to three columns of numbers): one candidate, whose parameters the
 evidence finds: a local part with the low degrees of its kernel in features. It is right near the
-rows and far from them, so that nothing is left to choose. Features stand against it where it leaves
-more than `LOST` of the variance, which may be outliers that it takes for a field, and with a
-splitter.
+rows and far from them, so that nothing is left to choose, with a splitter or without. Features
+stand against it where it leaves more than `LOST` of the variance, which may be outliers that it
+takes for a field.
 
 *Other columns*:
 
@@ -120,8 +120,9 @@ class Ladder:
     def places(self) -> list[Candidate]:
         """Return the candidates for places."""
         split = self._noted(self.neighbors.split())
-        doubtful = self.judge.of_mean(split) > LOST or len(self.rows.splits) > 1
-        if not doubtful or self.local.required or not self.deadline.allows("features alone"):
+        if self.judge.of_mean(split) <= LOST or self.local.required:
+            return [split]
+        if not self.deadline.allows("features alone"):
             return [split]
         return [self._features(self.search.scout(self.search.glance()), None), split]
 
