@@ -23,9 +23,10 @@ from .units import column_groups
 
 __all__ = ["Judge", "Short", "Step"]
 
-# The variance of k_long is at most so many times that of the targets. Evidence alone likes a smooth
-# field of 40 times their variance on July's temperatures over land, which then runs away where
-# there is no land (Hawaii: -107 °C); elevation, the simulated field and COADS have less than 8.
+# The variance of k_long is at most so many times that of the targets. On one fold of July's
+# temperatures over land evidence alone liked 2,100 times, and the field ran away where there is no
+# land (Hawaii: -107 °C). Elevation has 5, the simulated field .4, COADS 4 to 86 (its error at
+# random places is .246 with the bound and .251 without).
 MOST_VARIANCE = 10.0
 # How often the weight of k_long is found, each time with the last one in the neighbours' eyes.
 N_WEIGHED = 2

@@ -32,14 +32,14 @@ __all__ = ["FeatureSearch"]
 
 #: Above this many columns neither distances nor gradients say much; the metric is not tried.
 MAX_METRIC_COLUMNS = 1000
-#: Rounds, landmarks and rows of a metric. They bring nearly all that four rounds of 1,024 landmarks
-#: and 10,000 rows bring on protein, diamonds and txhousing, in a fifth of the time.
+#: Rounds, landmarks and rows of a metric: the first rounds bring nearly all that it brings, and so
+#: do few landmarks and rows, in a fifth of the time.
 METRIC_ROUNDS, METRIC_COLUMNS, METRIC_ROWS = 2, 512, 4_000
 #: How many kernels survive the first and the second round: of features alone, and where a local
 #: part stands beside them, which leaves little between kernels.
 SURVIVORS, FEWER_SURVIVORS = (8, 3), (4, 2)
-#: Training rows of the pilot for each column of a trial, at least: more columns than that told no
-#: more of kernels on tables of 2,000 to 5,000 rows.
+#: Training rows of the pilot for each column of a trial, at least: with fewer rows, more columns
+#: tell no more of kernels.
 ROWS_A_COLUMN = 4
 #: With fewer rows in the pilot, landmarks tell kernels apart as well as harmonics, and cost less.
 MANY, LANDMARKS = 3_000, "nystroem, uniform"
