@@ -19,6 +19,7 @@ from zonal.cli import dask_cluster
 from zonal.cli.columns import encoder, picked
 from zonal.cli.console import Screen
 from zonal.cli.errors import CommandError
+from zonal.cli.grids import Place, whereabouts
 from zonal.cli.processes import Engine, check_engine
 from zonal.cli.training import DaskTrainingRows, LocalTrainingRows, judge_model, train
 from zonal.distributed import connect, local_cluster
@@ -119,6 +120,18 @@ def test_classes_and_gaps(place, many_pieces, name):
     else:
         result = assert_engines_agree(place / name, inputs=("a", "b", "d"), drop_missing=True)
     assert result["rows_dropped"] == -(-N // 7)
+
+
+def test_the_region_is_known_before_the_fit(tmp_path, many_pieces):
+    """Places are looked at first, by a table that has not been checked then."""
+    rng = np.random.default_rng(0)
+    lat, lon = rng.uniform(10, 20, 900), rng.uniform(30, 50, 900)
+    pd.DataFrame({"lat": lat, "lon": lon, "y": lat}).to_csv(tmp_path / "p.csv", index=False)
+    rows = DaskTrainingRows(columns_of(tmp_path / "p.csv", inputs=("lat", "lon")), SPLIT)
+    box, places = whereabouts(rows, Place(lat="lat", lon="lon"), ["lat", "lon"])
+    np.testing.assert_allclose(box, [lon.min(), lat.min(), lon.max(), lat.max()], atol=0.01)
+    assert len(places) == 900
+    assert len(rows.check()) == 810
 
 
 def test_zarr(tmp_path, many_pieces):

@@ -66,6 +66,8 @@ class DaskTable:
         """Read everything once: for errors, numbers of rows, and whether labels are numbers."""
         import dask
 
+        if self._checked:
+            return
         check = dask.delayed(_check, pure=False)
         with explained():
             self._checked = list(
@@ -84,7 +86,7 @@ class DaskTable:
             raise TableError(f"Every row of {path} lacks a number: there is nothing to learn.")
 
     def arrays(self, keep: Callable[[int, int], Array] | None = None) -> tuple[Any, Any]:
-        """Return Dask arrays X [n, d] and y [n]; call `check` before.
+        """Return Dask arrays X [n, d] and y [n] of rows that are checked.
 
         Parameters
         ----------
@@ -95,6 +97,7 @@ class DaskTable:
         import dask
         import dask.array as da
 
+        self.check()
         part = dask.delayed(_part, pure=False, nout=2)
         whole = all(checked.whole for checked in self._checked if checked.n_kept)
         X, y = [], []
