@@ -274,7 +274,10 @@ class CoKriging(RegressorMixin, BaseEstimator):
                 for k, (part, group) in enumerate(zip(self._parts_, self._groups_, strict=True))
             ]  # fmt: skip
             return np.asarray(np.concatenate(parts, axis=1)[:, self._order])
-        rows, t = valid_rows(self, X, reset=False, dtype=[np.float64, np.float32]), len(self._middle_)
+        rows, t = (
+            valid_rows(self, X, reset=False, dtype=[np.float64, np.float32]),
+            len(self._middle_),
+        )
         places = Places.of(np.asarray(rows, np.float64))
         asked = stacked(places.rows, t, latent=True)
         center, _ = self._joint_.predict(asked)
