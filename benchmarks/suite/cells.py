@@ -40,7 +40,7 @@ class Task(NamedTuple):
     y: Any
     X_test: Any
     y_test: Any
-    told: dict[str, Any] = {}  # noqa: RUF012  # never changed
+    told: dict[str, Any] = {}  # never changed
 
 
 class Method(NamedTuple):
