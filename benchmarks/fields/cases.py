@@ -4,7 +4,8 @@ from typing import Any
 
 from ..suite.cells import Method, Task
 from ..suite.methods import gpboost, kernel_ridge, neighbor_kriging, vif
-from .data import TITLES, task
+from .data import task
+from .titles import TITLES
 
 __all__ = ["DATA", "METHODS", "task", "warm"]
 
