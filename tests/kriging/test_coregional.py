@@ -76,7 +76,8 @@ def test_joint_posteriors_are_those_of_dense_algebra(n_features):
     places = Locations(ROWS, np.ones((n, 1)), np.ones(n), Repeated.nothing(n, 1), index)
     joint = fit_joint(places, process, scale=1.0)
     queries = stacked(np.vstack([X[:4], RNG.standard_normal((4, 2))]), 3)
-    found = Sequence.of(joint, queries + [0, 0, 3])
+    latent = stacked(queries[::3, :-1], 3, latent=True)
+    found = Sequence.of(joint, latent)
     white = np.eye(found.n_common + len(queries))
     root = found.deviation(process.features, white[: found.n_common], white[found.n_common :])
     # u is a linear map of e: row a of P has the regression of e_a on the other targets.
