@@ -29,18 +29,18 @@ def pages(cells: Cells, data: dict[str, list[str]], methods: list[str]) -> list[
             for method in methods
         }
         done = {m: [c for c in some if "rmse" in c] for m, some in found.items()}
-        best = {
-            score: min(
-                (value for m in methods if (value := _mean(done[m], score)) is not None),
-                default=None,
-            )
-            for score in SCORES
-        }
+        best = {score: _least([_mean(done[m], score) for m in methods]) for score in SCORES}
         rows = [_row(m, found[m], done[m], best) for m in methods]
         some = next((c for m in methods for c in done[m]), None)
         size = "" if some is None else f" ({some['rows'][0]:,} rows, test {some['rows'][1]:,})"
         parts.append(f"## {title}{size}\n\n{table(rows, HEADER)}\n")
     return parts
+
+
+def _least(values: list[float | None]) -> float | None:
+    """Return the least of several scores, None where there is but one."""
+    known = [value for value in values if value is not None]
+    return min(known) if len(known) > 1 else None
 
 
 def _mean(cells: list[dict[str, Any]], what: str) -> float | None:
