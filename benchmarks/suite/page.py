@@ -9,11 +9,11 @@ from ..measure import table
 __all__ = ["pages"]
 
 HEADER = (
-    "method", "RMSE", "CRPS", "NLPD", "95 % hold", "interval score", "CPU s", "clock s", "MB",
-    "splits", "version, day",
+    "method", "RMSE", "CRPS", "NLPD", "as normal", "95 % hold", "interval score", "CPU s",
+    "clock s", "MB", "splits", "version, day",
 )  # fmt: skip
 # Scores of which less is better, in the order of the columns; how they are shown.
-SCORES = {"rmse": "{:.4g}", "crps": "{:.4g}", "nlpd": "{:.3f}"}
+SCORES = {"rmse": "{:.4g}", "crps": "{:.4g}", "nlpd": "{:.3f}", "nlpd_normal": "{:.3f}"}
 Cells = dict[tuple[str, str, str], dict[str, Any]]
 
 

@@ -30,6 +30,7 @@ def test_scores_of_a_normal_law_are_those_of_closed_forms():
     # A density that is constant between quantiles loses about h²/24 of its curvature: 0.01 in all.
     by_levels = scores(truth, Forecast(mean, None, mean[:, None] + std[:, None] * norm.ppf(LEVELS)))
     assert 0 < by_levels["nlpd"] - found["nlpd"] < 0.02
+    assert by_levels["nlpd_normal"] == pytest.approx(found["nlpd"], rel=1e-12)
     assert by_levels["crps"] == pytest.approx(found["crps"], rel=1e-12)
 
 
