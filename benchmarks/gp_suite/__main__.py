@@ -26,7 +26,7 @@ casual and the registered riders), so that it can be known exactly.
 GPBoost: Matérn of ν = 1/2, 3/2 or 5/2 by its own likelihood on 5,000 rows, a scale for each column,
 a linear trend, 30 neighbours. GPyTorch: Matérn 3/2 with a scale for each column; SGPR with 512
 inducing points and 100 steps of Adam, SVGP with 1,024 and 20 epochs. scikit-learn: the exact
-process on 1,500 random rows.
+process on 1,000 random rows.
 """
 
 

@@ -113,5 +113,5 @@ METHODS = {
     "GPBoost, Vecchia": Method(gpboost, "gpboost"),
     "GPyTorch SGPR": Method(sgpr, "gpytorch", "GP_SUITE_TORCH"),
     "GPyTorch SVGP": Method(svgp, "gpytorch", "GP_SUITE_TORCH"),
-    "scikit-learn, 1,500 rows": Method(sklearn_gp, "scikit-learn"),
+    "scikit-learn, 1,000 rows": Method(sklearn_gp, "scikit-learn"),
 }

@@ -167,7 +167,7 @@ def gp_suite() -> str:
         "GPBoost, Vecchia": "GPBoost",
         "GPyTorch SGPR": "SGPR",
         "GPyTorch SVGP": "SVGP",
-        "scikit-learn, 1,500 rows": "scikit-learn, 1,500 rows",
+        "scikit-learn, 1,000 rows": "scikit-learn, 1,000 rows",
     }
     return _compared("gp_suite", SUITE, methods, "nlpd_normal")
 

@@ -10,7 +10,7 @@ from .scores import LEVELS, Forecast
 __all__ = ["gpboost", "kernel_ridge", "neighbor_kriging", "sklearn_gp", "vif"]
 
 # Neighbours that GPBoost has, rows by which it chooses ν, and rows of scikit-learn's exact process.
-NEIGHBORS, SMOOTHNESS_ROWS, EXACT_ROWS = 30, 5_000, 1_500
+NEIGHBORS, SMOOTHNESS_ROWS, EXACT_ROWS = 30, 5_000, 1_000
 
 
 def kernel_ridge(task: Task) -> Forecast:
