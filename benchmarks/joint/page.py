@@ -16,7 +16,7 @@ AREAS = (
     "own, not calibrated."
 )
 PEERS = (
-    "## Peers\n\nElevation at 4,000 cells, given 2,000 rows or 60,000, the same exponential kernel "
+    "## Peers\n\nElevation at 2,000 cells, given 1,000 rows or 60,000, the same exponential kernel "
     "and noise for each. GSTools and PyKrige solve dense systems of all rows."
 )
 TARGETS = {
@@ -104,7 +104,10 @@ def _targets(kept: dict[str, Any]) -> list[str]:
 
 
 def _peers(kept: dict[str, Any]) -> list[str]:
-    found = kept["peers"]
+    found = {
+        key: run for name, runs in kept.items() if name.startswith("peers ")
+        for key, run in runs.items()
+    }  # fmt: skip
     columns = {
         "library": list(found),
         "version": [p["version"] for p in found.values()],
@@ -125,7 +128,7 @@ PARTS = {
     "areas elevation": _areas,
     "errors": _errors,
     "argo": _targets,
-    "peers": _peers,
+    "peers zonal": _peers,
 }
 
 
