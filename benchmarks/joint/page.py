@@ -18,7 +18,7 @@ AREAS = (
 PEERS = (
     "## Peers\n\nElevation at 2,000 cells, given 1,000 rows or 60,000, the same exponential kernel "
     "and noise for each. GSTools and PyKrige solve dense systems of all rows. The "
-    "central 90 % of 20 draws are expected to hold 81 % where the law is right: (18.05 - 0.95) / 21."
+    "central 90 % of 20 draws hold 81 % where the law is right: (18.05 - 0.95) / 21."
 )
 TARGETS = {
     "argo": "150 m where 100 m was measured alone",
