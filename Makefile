@@ -9,7 +9,7 @@ OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theo
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test compiled lint format bench fuzz torture docs figures linkcheck dist extras oldest clean
+.PHONY: help demo chromium test compiled lint format bench compare fuzz torture docs figures linkcheck dist extras oldest clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,15 @@ format: $(READY)  ## Format the code
 
 bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
+
+# Cells that are in benchmarks/results are not run again: what was interrupted goes on where it was.
+compare: $(READY)  ## Run what is missing of the comparisons with other libraries (extra bench; hours)
+	$(BIN)/python -m benchmarks.gp_suite
+	$(BIN)/python -m benchmarks.fields
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.maps --folds 3
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables
+	$(BIN)/python -m benchmarks.intervals --splits 6 --peer-splits 2
+	$(BIN)/python -m benchmarks.quotes --write
 
 fuzz: $(READY)  ## Try the properties of tests/properties on 10,000 random cases, in 20 minutes at most
 	$(TEST_ENV) $(BIN)/python -m benchmarks.reliability.fuzz

@@ -21,7 +21,7 @@ TASKS: dict[str, Callable[[], Any]] = {
     "errors": tasks.errors,
     "argo": tasks.correlated,
     "unrelated": tasks.unrelated,
-    "peers": peers.peers,
+    **{f"peers {name}": (lambda name=name: peers.peers(name)) for name in peers.PEERS},
 }
 
 

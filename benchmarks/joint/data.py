@@ -35,12 +35,12 @@ def _space_time(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.column_stack([zonal.datasets.to_sphere(*place[:, :2].T), time]), y, place
 
 
-def airs(n_rows: int | None = None) -> Rows:
-    """Retrievals of CO₂ with their standard errors; so many random ones."""
+def airs(n_rows: int | None = None, start: int = 0) -> Rows:
+    """Retrievals of CO₂ with their standard errors; so many random ones, from `start` on."""
     X, y, place = _space_time("airs_co2")
     with np.load(DATA / "airs_co2.npz") as data:
         std = data["std"].astype(float)
-    chosen = np.random.default_rng(0).permutation(len(y))[:n_rows]
+    chosen = np.random.default_rng(0).permutation(len(y))[start:][:n_rows]
     return Rows(X[chosen], y[chosen], std[chosen], place[chosen])
 
 

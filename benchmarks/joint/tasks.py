@@ -24,10 +24,10 @@ def _split(n: int) -> tuple[np.ndarray, np.ndarray]:
     return order[: -(n // 10)], order[-(n // 10) :]
 
 
-def crps(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
-    """Of Gaussian predictions."""
+def crps(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    """Of Gaussian predictions, row by row."""
     z = (truth - mean) / std
-    return float(np.mean(std * (z * (2 * norm.cdf(z) - 1) + 2 * norm.pdf(z) - np.pi**-0.5)))
+    return np.asarray(std * (z * (2 * norm.cdf(z) - 1) + 2 * norm.pdf(z) - np.pi**-0.5))
 
 
 def draws() -> dict[str, Any]:
@@ -133,11 +133,16 @@ def areas(name: str) -> dict[str, Any]:
 
 
 def errors(n_rows: int = 40_000) -> dict[str, Any]:
-    """Retrievals with their own errors, and with one noise for all."""
-    rows = airs(n_rows)
+    """Retrievals with their own errors, and with one noise for all.
+
+    The first 40,000 of the random order have served to set how many rows the common noise is found
+    by: these are the next.
+    """
+    rows = airs(n_rows, start=40_000)
     assert rows.std is not None
     train, test = _split(len(rows.y))
-    found = {}
+    found: dict[str, Any] = {}
+    row_by_row = []
     for name, options in (
         ("one noise", {}),
         ("own errors", {"noise_variance": rows.std[train] ** 2}),
@@ -149,13 +154,24 @@ def errors(n_rows: int = 40_000) -> dict[str, Any]:
         noise = model.extra_noise_ + rows.std[test] ** 2 if options else model.noise_ * model.scale_
         total = np.sqrt(std**2 + noise)
         truth = rows.y[test]
+        row_by_row.append(crps(truth, mean, total))
         found[name] = {
-            "CRPS": crps(truth, mean, total),
+            "CRPS": float(np.mean(row_by_row[-1])),
             "MSE": float(np.mean((truth - mean) ** 2)),
             "held": float(np.mean(np.abs(truth - mean) < norm.ppf(0.95) * total)),
             "extra": float(model.extra_noise_ if options else noise),
             "CPU": cpu,
         }
+        if not options:  # how much of the errors that are left the stated ones explain
+            rest, stated = (truth - mean) ** 2 - std**2, rows.std[test] ** 2
+            slope, covariance = np.polyfit(stated, rest, 1, cov=True)
+            found[name]["slope"] = float(slope[0])
+            found[name]["slope, standard error"] = float(np.sqrt(covariance[0, 0]))
+            found[name]["stated"] = float(np.mean(stated))
+            found[name]["left"] = float(np.mean(rest))
+    difference = row_by_row[1] - row_by_row[0]
+    found["own errors"]["difference"] = float(np.mean(difference))
+    found["own errors"]["standard error"] = float(np.std(difference) / np.sqrt(len(difference)))
     return found
 
 

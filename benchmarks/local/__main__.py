@@ -16,7 +16,7 @@ PAGE = KEPT.with_suffix(".md")
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "chosen")
 NAMES = ["elevation", "climate_berkeley", "co2", "climate", "protein", "gaps"]
 # Peers that take many minutes are run where they are asked for: ``--with lightgbm gpboost``.
-SLOW = {"LightGBM": "lightgbm", "GPBoost (Vecchia)": "gpboost"}
+SLOW = {"LightGBM": "lightgbm", "GPBoost, Matérn 3/2 given": "gpboost"}
 ABOUT = (
     "# A local part beside the peers\n\n`OMP_NUM_THREADS=1 python -m benchmarks.local` (extra "
     "`bench`): one core for each method, one method after the other. Random rows: a tenth is held "

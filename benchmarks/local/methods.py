@@ -144,5 +144,5 @@ METHODS: dict[str, Callable[[Task], Result]] = {
     "zonal `NeighborKriging`": neighbors_alone,
     "k nearest rows (scikit-learn)": knn,
     "LightGBM": lightgbm,
-    "GPBoost (Vecchia)": gpboost,
+    "GPBoost, Matérn 3/2 given": gpboost,
 }

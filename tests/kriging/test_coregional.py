@@ -5,7 +5,10 @@ import pytest
 
 import zonal
 from zonal.kriging.coregional import CoregionalProcess, stacked
+from zonal.kriging.joint import fit_joint
+from zonal.kriging.locations import Locations, Repeated
 from zonal.kriging.low import low_degrees
+from zonal.kriging.sequential import Sequence
 from zonal.kriging.target_covariance import find_covariances
 
 RNG = np.random.default_rng(0)
@@ -46,9 +49,9 @@ def test_predictions_are_those_of_dense_algebra(n_features):
         np.testing.assert_allclose(features @ features.T, B[np.ix_(a, a)] * (Z @ Z.T), rtol=1e-8,
                                    atol=1e-8)  # fmt: skip
     neighbors, weights, variance = process.at(queries)
-    found = np.zeros((len(queries), len(ROWS)))
-    np.put_along_axis(found, neighbors, weights, axis=1)
-    np.testing.assert_allclose(found, np.linalg.solve(V, C).T, rtol=1e-8, atol=1e-9)
+    found = np.zeros((len(queries), len(ROWS) + 1))
+    np.put_along_axis(found, neighbors, weights, axis=1)  # -1, for none, is the last
+    np.testing.assert_allclose(found[:, :-1], np.linalg.solve(V, C).T, rtol=1e-8, atol=1e-9)
     expected = prior - np.sum(C * np.linalg.solve(V, C), axis=0)
     np.testing.assert_allclose(variance, expected, rtol=1e-8)
 
@@ -62,6 +65,48 @@ def test_whitening_has_the_determinant_and_the_squares_of_dense_algebra():
     np.testing.assert_allclose(whitened @ whitened, y @ np.linalg.solve(V, y), rtol=1e-8)
     log_determinant = np.linalg.slogdet(V)[1]
     np.testing.assert_allclose(np.log(whitening.variance).sum(), log_determinant, rtol=1e-8)
+
+
+@pytest.mark.parametrize("n_features", [0, 8])
+def test_joint_posteriors_are_those_of_dense_algebra(n_features):
+    """Of u + f at places old and new: e at a place is u and what is left, by their definition."""
+    low = low_degrees(KERNEL, 1.0, X, n_features) if n_features else None
+    process = CoregionalProcess(ROWS, KERNEL, B, E, 200, low)
+    n, index = len(ROWS), np.arange(len(ROWS))
+    places = Locations(ROWS, np.ones((n, 1)), np.ones(n), Repeated.nothing(n, 1), index)
+    joint = fit_joint(places, process, scale=1.0)
+    queries = stacked(np.vstack([X[:4], RNG.standard_normal((4, 2))]), 3)
+    latent = stacked(queries[::3, :-1], 3, latent=True)
+    found = Sequence.of(joint, latent)
+    white = np.eye(found.n_common + len(queries))
+    root = found.deviation(process.features, white[: found.n_common], white[found.n_common :])
+    # u is a linear map of e: row a of P has the regression of e_a on the other targets.
+    P = np.zeros((3, 3))
+    for a in range(3):
+        o = [b for b in range(3) if b != a]
+        P[a, o] = np.linalg.solve(E[np.ix_(o, o)], E[o, a])
+    a, b = ROWS[:, -1].astype(int), queries[:, -1].astype(int)
+    level = 9 * B  # the prior of each target's level, beside one that is flat
+    V = covariance(ROWS, ROWS, E) + level[np.ix_(a, a)]
+    C = covariance(ROWS, queries, E @ P.T) + level[np.ix_(a, b)]
+    prior = covariance(queries, queries, P @ E @ P.T) + level[np.ix_(b, b)]
+    solved = np.linalg.solve(V, np.column_stack([C, np.ones(n)]))
+    gap = 1 - solved[:, -1] @ C
+    expected = prior - C.T @ solved[:, :-1] + np.outer(gap, gap) / solved[:, -1].sum()
+    np.testing.assert_allclose(root @ root.T, expected, rtol=1e-8, atol=1e-8 * expected.max())
+
+
+def test_each_target_has_its_own_nearest_neighbours():
+    process = CoregionalProcess(ROWS, KERNEL, B, E, 8)
+    points = ROWS[:, :-1]
+    for i, near in enumerate(process.earlier()):
+        expected = []
+        for target in range(3):
+            count = 4 if target == ROWS[i, -1] else 2
+            known = np.flatnonzero(ROWS[:i, -1] == target)
+            order = np.argsort(np.linalg.norm(points[known] - points[i], axis=1))
+            expected += known[order[:count]].tolist()
+        assert sorted(near[near >= 0]) == sorted(expected)
 
 
 def test_repeated_observations_have_noise_of_their_own():

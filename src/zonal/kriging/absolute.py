@@ -14,7 +14,7 @@ before, with the weights 1/(v_i + s) as relative precisions.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,11 +31,15 @@ from .search import Found
 
 __all__ = ["AbsoluteEvidence"]
 
-# Rows whose terms of the evidence are summed.
-JUDGED = 3_000
+# Rows whose terms of the evidence are summed: first few, then more from what these have found. The
+# common noise of 36,000 CO₂ retrievals is 6.8 ppm² by 3,000 rows and 6.4 by 12,000; its standard
+# error, of residuals with heavy tails, is 0.3 by 3,000.
+JUDGED, MORE_JUDGED = 3_000, 12_000
 # How far σ² is looked for, as a logarithm, from where relative noise has it; the least s, as a
 # share of the noise of a row of mean weight; and how often the evidence is looked at.
 REACH, LEAST_SHARE, MOST_CALLS = 7.0, 1e-6, 60
+# Where the search begins, beside a first idea of the logarithms of σ² and s.
+FIRST_STEPS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]])
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class AbsoluteEvidence:
         Features beside the process; None: those of the split kernel, if any.
     n_neighbors, n_far : int
         As predictions will have them.
+    n_judged : int
+        Rows whose terms of the evidence are summed.
     """
 
     at: Callable[[float], tuple[Locations, float]]
@@ -60,6 +66,7 @@ class AbsoluteEvidence:
     features: Features | None
     n_neighbors: int
     n_far: int = 0
+    n_judged: int = JUDGED
 
     def process(self, locations: Locations, noise: float) -> LocalProcess:
         """Return the process at locations, with noise relative to the kernel."""
@@ -73,7 +80,9 @@ class AbsoluteEvidence:
     def _judged(self) -> tuple[Indices, Indices]:
         """The rows whose terms count, and their earlier neighbours: the same for every s."""
         locations, _ = self.at(0.0)
-        rows = np.linspace(0, len(locations) - 1, min(JUDGED, len(locations))).astype(np.int32)
+        rows = np.linspace(0, len(locations) - 1, min(self.n_judged, len(locations))).astype(
+            np.int32
+        )
         return rows, self.process(locations, self.found.noise).earlier(rows)
 
     def marginal(self, extra: float, scale: float | None) -> Marginal:
@@ -121,18 +130,22 @@ class AbsoluteEvidence:
             return math.exp(self.best_scale(start, lambda _: extra)), extra
         least = LEAST_SHARE * self.at(0.0)[1]
         begin: FloatArray = np.array([start, math.log(max(extra, 1e3 * least))])
+        found = self._climbed(begin, FIRST_STEPS, least)
+        alone = self.best_scale(float(found.x[0]), lambda _: 0.0)
+        if self.value(alone, 0.0) >= -found.fun:
+            return math.exp(alone), 0.0
+        if len(self.at(0.0)[0]) > self.n_judged:
+            more = replace(self, n_judged=MORE_JUDGED)
+            found = more._climbed(found.x, FIRST_STEPS / 5, least)
+        return math.exp(found.x[0]), math.exp(found.x[1])
+
+    def _climbed(self, begin: FloatArray, steps: FloatArray, least: float) -> Any:
+        """Climb from logarithms of σ² and s, to a tenth of a unit of the log evidence."""
 
         def loss(vector: FloatArray) -> float:
             return -self.value(float(vector[0]), max(math.exp(float(vector[1])), least))
 
         options: Any = {
-            "initial_simplex": begin + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]]),
-            "maxfev": MOST_CALLS,
-            "xatol": 1e-2,
-            "fatol": 1e-2,
-        }
-        found = minimize(loss, begin, method="Nelder-Mead", options=options)
-        alone = self.best_scale(float(found.x[0]), lambda _: 0.0)
-        if self.value(alone, 0.0) >= -found.fun:
-            return math.exp(alone), 0.0
-        return math.exp(found.x[0]), math.exp(found.x[1])
+            "initial_simplex": begin + steps, "maxfev": MOST_CALLS, "xatol": 2e-2, "fatol": 0.1,
+        }  # fmt: skip
+        return minimize(loss, begin, method="Nelder-Mead", options=options)

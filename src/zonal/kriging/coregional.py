@@ -8,14 +8,22 @@ With a kernel k that all targets share,
 
 where B is the covariance of the fields and E that of what they have at a place alone: noise, which
 may have something in common (a float that is displaced is wrong at all depths). A row with gaps is
-fewer observations. An observation is conditioned on those near it, whatever their target, those at
-its own place first.
+fewer observations. An observation is conditioned on the nearest of each target, twice as many of
+its own: what a neighbouring target has at a place tells something only beside what it has around
+that place.
 
-A prediction of target a is of the field and of what the other targets tell of E at that place: the
-projection of e_a on the others, of the variance :math:`p_a = E_{a,-a} E_{-a,-a}^{-1} E_{-a,a}`.
+A prediction of target a is of the field and of what the other targets tell of E at that place, the
+projection u_a of e_a on the others. With Q the inverse of E and D the diagonal of Q,
+
+.. math::
+
+    u = e - D^{-1} Q e, \qquad \mathrm{Cov}(u, e) = E - D^{-1}, \qquad
+    \mathrm{Cov}(u) = E - 2 D^{-1} + D^{-1} Q D^{-1} .
+
+Such a latent value is a row too: that of target a has the number a + t where an observation has a.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,13 +32,12 @@ from numba import njit
 
 from .._loaded import check_array
 from .._typing import Array, FloatArray
-from ..engines.correlation import FARTHEST
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
 from .covariance import covariances
 from .low import LandmarkLow, Low
 from .neighborhood import back, count_neighbors, factor, pair_squares
-from .neighbors import Indices, Nearest, earlier_neighbors
+from .neighbors import Indices, Nearest, packed, prefix_neighbors
 from .pairs import subtract_products
 from .process import LocalProcess
 from .whitening import Whitening, spatial_order
@@ -38,15 +45,14 @@ from .whitening import Whitening, spatial_order
 __all__ = ["CoregionalProcess", "stacked"]
 
 BLOCK = 512
-# How far targets without correlation are from each other where neighbours are looked for, in mean
-# distances between places, over √2. Within so many there are 50 observations of the same target,
-# so that unrelated ones are no neighbours.
-APART = 4.0
 
 
-def stacked(rows: Array, n_targets: int) -> FloatArray:
-    """Return rows for each target in turn, with its number in a last column: [n t, d + 1]."""
-    numbers = np.tile(np.arange(n_targets, dtype=np.float64), len(rows))
+def stacked(rows: Array, n_targets: int, latent: bool = False) -> FloatArray:
+    """Return rows for each target in turn, with its number in a last column: [n t, d + 1].
+
+    The numbers are those of observations, or of latent values.
+    """
+    numbers = np.tile(np.arange(n_targets, dtype=np.float64), len(rows)) + latent * n_targets
     return np.column_stack([np.repeat(np.asarray(rows, np.float64), n_targets, axis=0), numbers])
 
 
@@ -56,13 +62,15 @@ class CoregionalProcess(LocalProcess):
     Parameters
     ----------
     rows : ndarray of shape (n, d + 1)
-        Places, and in the last column the number of the target, in random order.
+        Places, and in the last column the number of the target, in random order; from t on, of
+        latent values.
     kernel : Kernel
         k, with a compiled form.
     fields, places : ndarrays of shape (t, t)
         B and E.
     n_neighbors : int
-        The number of observations that a prediction uses.
+        The number of observations that a prediction uses: as many of each target, and twice as
+        many of its own.
     low : Low, optional
         Features that carry the low degrees of the kernel, for each target.
     """
@@ -85,9 +93,20 @@ class CoregionalProcess(LocalProcess):
         self.rows = rows
         self.fields, self.places = fields, places
         self.targets = rows[:, -1].astype(np.int32)
-        self.nugget = np.diag(places)[self.targets]
-        self.projected = _projected(places)
+        self.covariances = np.tile(fields, (2, 2)), with_latent(places)  # of both kinds of rows
+        self.nugget = np.diag(self.covariances[1])[self.targets]
         self._root = np.linalg.cholesky(fields + 1e-12 * np.trace(fields) * np.eye(len(fields)))
+        self._trees: dict[int, Nearest] = {}
+
+    @property
+    def n_targets(self) -> int:
+        """The number t of targets."""
+        return len(self.fields)
+
+    @property
+    def projected(self) -> FloatArray:
+        """The variances p of the projections u: [t]."""
+        return np.diag(self.covariances[1])[self.n_targets :]
 
     def observed_at(self, rows: Array, weight: FloatArray | None = None) -> "CoregionalProcess":
         """Return the same process, observed at other rows."""
@@ -100,7 +119,7 @@ class CoregionalProcess(LocalProcess):
 
         Their coefficients have the variance one: those of targets are correlated by the root of B.
         """
-        root = self._root[rows[:, -1].astype(np.int32)]  # [n, t]
+        root = self._root[rows[:, -1].astype(np.int32) % self.n_targets]  # [n, t]
         levels = 3.0 * root
         if self.low is None:
             return levels
@@ -117,30 +136,70 @@ class CoregionalProcess(LocalProcess):
         """Return zᵀβ at stacked rows for coefficients β [t + t D, 1]: [n, 1]."""
         return np.asarray(self.features(rows) @ coef)
 
-    @property
-    def _search_points(self) -> FloatArray:
-        """Points among which neighbours are looked for: [n, d + 1]."""
-        return self._with_targets(self.points, self.targets)
+    def _counts(self, target: int, n_neighbors: int) -> list[int]:
+        """Return how many neighbours of each target one has: [t]."""
+        others = n_neighbors // (self.n_targets + 1)
+        counts = [others] * self.n_targets
+        counts[target] = n_neighbors - others * (self.n_targets - 1)
+        return counts
 
-    def _with_targets(self, points: FloatArray, targets: Any) -> FloatArray:
-        """Append coordinates of targets, which are √(2 - 2|ρ|) apart in units of `APART`."""
-        widths = np.ptp(self.points, axis=0)
-        widths = widths[widths > 0]
-        n_places = max(len(self.points) / len(self.fields), 1.0)
-        spacing = 1.0  # all at one place
-        if len(widths):
-            spacing = float(np.exp(np.log(widths).mean())) * n_places ** (-1 / len(widths))
-        root = np.sqrt(np.diag(self.fields))
-        values, vectors = np.linalg.eigh(np.abs(self.fields) / np.outer(root, root))
-        units = vectors * np.sqrt(np.maximum(values, 0))
-        units -= units[0]  # one target alone, or equal ones, are at zero
-        where = APART * spacing * units[np.asarray(targets, np.int64)]
-        return np.ascontiguousarray(np.column_stack([points, where]))
+    def _members(self, target: int) -> Indices:
+        """Return the numbers of the rows of a target."""
+        return np.flatnonzero(self.targets % self.n_targets == target).astype(np.int32)
 
     def earlier(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Indices:
         """Return the earlier neighbours of rows, as in `whitening`: [s, m]."""
-        most = min(n_neighbors or self.n_neighbors, max(len(self.rows) - 1, 1))
-        return earlier_neighbors(self._search_points, most, rows)
+        own = np.arange(len(self.rows), dtype=np.int32) if rows is None else rows
+        points, members = self.points, [self._members(b) for b in range(self.n_targets)]
+
+        def found(asking: Indices, target: int, count: int) -> Indices:
+            known, limits = members[target], np.searchsorted(members[target], own[asking])
+            if not len(known):
+                return np.full((len(asking), count), -1, np.int32)
+            here = points[own[asking]]
+            return prefix_neighbors(points[known], here, limits.astype(np.int32), count)
+
+        targets = self.targets[own] % self.n_targets
+        return self._of_each(targets, n_neighbors or self.n_neighbors, members, found)
+
+    def near(self, queries: Array) -> Indices:
+        """Return the neighbours of stacked rows: [n_queries, m]."""
+        points = self._located(queries[:, :-1])
+        members = [self._members(b) for b in range(self.n_targets)]
+
+        def found(asking: Indices, target: int, count: int) -> Indices:
+            if not len(members[target]):
+                return np.full((len(asking), count), -1, np.int32)
+            if target not in self._trees:
+                self._trees[target] = Nearest(self.points[members[target]])
+            tree = self._trees[target]
+            order = spatial_order(points[asking])
+            out = np.full((len(asking), count), -1, np.int32)
+            most = min(count, len(tree))
+            out[order, :most] = tree.query(points[asking][order], most)
+            return out
+
+        targets = queries[:, -1].astype(np.int32) % self.n_targets
+        return self._of_each(targets, self.n_neighbors, members, found)
+
+    def _of_each(
+        self,
+        targets: Indices,
+        n_neighbors: int,
+        members: list[Indices],
+        found: Callable[[Indices, int, int], Indices],
+    ) -> Indices:
+        """Return the nearest rows of every target for rows of given targets: [n, m]."""
+        out = np.full((len(targets), n_neighbors), -1, np.int32)
+        for own in np.unique(targets):
+            asking, start = np.flatnonzero(targets == own).astype(np.int32), 0
+            for other, count in enumerate(self._counts(int(own), n_neighbors)):
+                if count:
+                    near = found(asking, other, count)
+                    known = members[other] if len(members[other]) else np.zeros(1, np.int32)
+                    out[asking, start : start + count] = np.where(near >= 0, known[near], -1)
+                start += count
+        return packed(out)
 
     def whitening(
         self,
@@ -152,33 +211,24 @@ class CoregionalProcess(LocalProcess):
         own = np.arange(len(self.rows), dtype=np.int32) if rows is None else rows
         if neighbors is None:
             neighbors = self.earlier(rows, n_neighbors)
-        weights, variance = self._krige(
-            self.rows[own], self.points[own], neighbors, np.zeros(len(self.fields))
-        )
-        return Whitening(own, neighbors, weights, variance + self.nugget[own])
+        weights, variance = self._krige(self.rows[own], self.points[own], neighbors)
+        return Whitening(own, neighbors, weights, variance)
 
     def at(
         self, queries: Array, neighbors: Indices | None = None
     ) -> tuple[Indices, FloatArray, FloatArray]:
-        """Neighbours, weights and conditional variances at other stacked rows."""
-        points = np.clip(self._located(queries[:, :-1]), -FARTHEST, FARTHEST)
+        """Neighbours, weights and conditional variances of latent values at stacked rows."""
+        points = self._located(queries[:, :-1])
         if neighbors is None:
-            asked = self._with_targets(points, queries[:, -1])
-            order = spatial_order(points)
-            m = min(self.n_neighbors, len(self.rows))
-            neighbors = np.empty((len(queries), m), np.int32)
-            neighbors[order] = self._index().query(asked[order], m)
-        return neighbors, *self._krige(queries, points, neighbors, self.projected)
-
-    def _index(self) -> Nearest:
-        if self._nearest is None:
-            self._nearest = Nearest(self._search_points)
-        return self._nearest
+            neighbors = self.near(queries)
+        latent = queries.copy()
+        latent[:, -1] = queries[:, -1] % self.n_targets + self.n_targets
+        return neighbors, *self._krige(latent, points, neighbors)
 
     def _krige(
-        self, queries: Array, points: FloatArray, neighbors: Indices, projected: FloatArray
+        self, queries: Array, points: FloatArray, neighbors: Indices
     ) -> tuple[FloatArray, FloatArray]:
-        """Solve for all queries, whose own part of E has the variance `projected`."""
+        """Solve for all queries, be they observations or latent values."""
         covariance = self._covariance
         assert covariance is not None
         if neighbors.max(initial=-1) >= len(self.rows):
@@ -202,7 +252,7 @@ class CoregionalProcess(LocalProcess):
                 covariance.terms, covariance.series, covariance.theta, covariance.prior,
                 np.ascontiguousarray(self.points[near]), self.targets[near], self.nugget[near],
                 known, np.ascontiguousarray(points[part]), targets[part], asked, local,
-                self.fields, self.places, projected, found, rest,
+                *self.covariances, found, rest,
             )  # fmt: skip
             weights[part], variance[part] = found, rest
 
@@ -225,22 +275,20 @@ class CoregionalProcess(LocalProcess):
         check_array(self, "fields", "f", (n_targets, n_targets))
         check_array(self, "places", "f", (n_targets, n_targets))
         numbers = check_array(self, "rows", "f", (None, None))[:, -1]
-        if not np.isin(numbers, np.arange(n_targets)).all():
+        if not np.isin(numbers, np.arange(2 * n_targets)).all():
             raise ValueError("Observations are of targets that there are not.")
         names = ("rows", "kernel", "fields", "places", "n_neighbors", "low")
         CoregionalProcess.__init__(self, *(self.__dict__[name] for name in names))
 
 
-def _projected(places: FloatArray) -> FloatArray:
-    """p_a, what the other targets tell of each target's part of E: [t]."""
+def with_latent(places: FloatArray) -> FloatArray:
+    """Return the covariance of e and u, where e has the covariance E: [2 t, 2 t]."""
     t = len(places)
-    found = np.zeros(t)
-    for a in range(t):
-        others = [b for b in range(t) if b != a]
-        if others:
-            inner = places[np.ix_(others, others)]
-            found[a] = places[a, others] @ np.linalg.pinv(inner) @ places[others, a]
-    return np.asarray(np.clip(found, 0, np.diag(places)))
+    places = places + 1e-12 * np.trace(places) * np.eye(t)  # targets may be equal
+    precision = np.linalg.inv(places)
+    own = np.diag(1 / np.diag(precision))
+    projected = places - 2 * own + own @ precision @ own
+    return np.block([[places, places - own], [places - own, projected]])
 
 
 @njit(nogil=True, cache=True)
@@ -259,7 +307,6 @@ def _coregional_weights(  # type: ignore[no-untyped-def]
     neighbors,
     fields,
     places,
-    projected,
     weights,
     variance,
 ):
@@ -283,15 +330,12 @@ def _coregional_weights(  # type: ignore[no-untyped-def]
             for b in range(a):
                 other = targets[members[b]]
                 values[first + b] *= fields[one, other]
-                if squares[first + b] == 0.0:  # at one place
-                    if one != other:
-                        values[first + b] += places[one, other]
-                    elif a == m:
-                        values[first + b] += projected[own]
+                if squares[first + b] == 0.0 and one != other:  # at one place
+                    values[first + b] += places[one, other]
             first += a
         for j in range(m):
             diagonal[j] *= fields[targets[members[j]], targets[members[j]]]
-        diagonal[m] = diagonal[m] * fields[own, own] + projected[own]
+        diagonal[m] = diagonal[m] * fields[own, own] + places[own, own]
         diagonal[m + 1] = prior * fields[own, own]
         variance[q] = factor(values, diagonal, nugget, members, upper)
         for j in range(m):

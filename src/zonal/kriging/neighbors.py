@@ -11,7 +11,7 @@ from .._typing import FloatArray
 from ..rows.threads import thread_count
 from .scanning import Scanner
 
-__all__ = ["Nearest", "earlier_neighbors", "near_and_far"]
+__all__ = ["Nearest", "earlier_neighbors", "near_and_far", "packed", "prefix_neighbors"]
 
 Indices = npt.NDArray[np.int32]
 
@@ -153,47 +153,76 @@ def earlier_neighbors(points: FloatArray, n_neighbors: int, rows: Indices | None
     ndarray of shape (s, m), int32
         Row numbers, the nearest first, and -1 where there are fewer than m earlier rows.
     """
-    few = rows is not None and 2 * len(rows) < len(points)
     asking = np.arange(len(points), dtype=np.int32) if rows is None else rows
+    return prefix_neighbors(points, points[asking], asking, n_neighbors)
+
+
+def prefix_neighbors(
+    points: FloatArray, queries: FloatArray, limits: Indices, n_neighbors: int
+) -> Indices:
+    """The nearest of the first so many points, for each query its own number of them.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        In units of their length scales, in random order.
+    queries : ndarray of shape (s, d)
+    limits : ndarray of shape (s,), int32
+        How many points each query may have, never fewer than the one before.
+    n_neighbors : int
+        m.
+
+    Returns
+    -------
+    ndarray of shape (s, m), int32
+        Numbers of points, the nearest first, and -1 where there are fewer than m.
+    """
+    few = 2 * len(queries) < len(points)
     if effective_columns(points) > (TREE_COLUMNS_OF_FEW if few else TREE_COLUMNS):
-        return Scanner(points).query(points[asking], asking, n_neighbors)
-    out = np.full((len(asking), n_neighbors), -1, np.int32)
+        return Scanner(points).query(queries, limits, n_neighbors)
+    out = np.full((len(queries), n_neighbors), -1, np.int32)
     start = 1
-    while start < len(points):
+    while start <= len(points):
         stop = max(n_neighbors + 1, math.ceil((GROWTH_OF_FEW if few else GROWTH) * start))
-        stop = min(stop, len(points))
-        part = slice(*np.searchsorted(asking, [start, stop]))
+        stop = min(stop, len(points) + 1)
+        part = slice(*np.searchsorted(limits, [start, stop]))
         if part.start < part.stop:
-            _search_prefix(Nearest(points[:stop]), asking[part], start, out[part])
+            _search_prefix(Nearest(points[:stop]), queries[part], limits[part], out[part])
         start = stop
     return out
 
 
-def _search_prefix(nearest: Nearest, rows: Indices, start: int, out: Indices) -> None:
-    """Find the earlier neighbours of rows from `start` to the end of a prefix."""
+def packed(neighbors: Indices) -> Indices:
+    """Return neighbours with all -1 at the end."""
+    order = np.argsort(neighbors < 0, axis=1, kind="stable")
+    return np.ascontiguousarray(np.take_along_axis(neighbors, order, axis=1))
+
+
+def _search_prefix(nearest: Nearest, queries: FloatArray, limits: Indices, out: Indices) -> None:
+    """Find the neighbours of queries whose limits are close to the length of a prefix."""
     n_neighbors, stop = out.shape[1], len(nearest)
-    share = start / stop
+    share = min(int(limits[0]) / stop, 1.0)
     spread = math.sqrt(n_neighbors * (1 - share))
     # One more, for a row finds itself.
     wanted = 1 + math.ceil((n_neighbors + 3 * spread) / share)
-    todo = np.arange(len(rows))
+    todo = np.arange(len(limits))
     while len(todo):
         wanted = min(wanted, stop)
-        found = nearest.query(nearest.points[rows[todo]], wanted)
-        short = _keep_earlier(found, rows, todo, out, wanted == stop)
+        found = nearest.query(queries[todo], wanted)
+        short = _keep_earlier(found, limits, todo, out, wanted == stop)
         todo, wanted = todo[short], 2 * wanted
 
 
 @njit(nogil=True, cache=True)
-def _keep_earlier(found, rows, todo, out, complete):  # type: ignore[no-untyped-def]
-    """Copy the first entries below the row's own number; return which rows have too few."""
+def _keep_earlier(found, limits, todo, out, complete):  # type: ignore[no-untyped-def]
+    """Copy the first entries below the limits; return which queries have too few."""
     n_neighbors = out.shape[1]
     short = np.zeros(len(todo), np.bool_)
     for i in range(len(todo)):
-        row, count = rows[todo[i]], 0
+        limit, count = limits[todo[i]], 0
         for j in range(found.shape[1]):
-            if found[i, j] < row and count < n_neighbors:
+            if found[i, j] < limit and count < n_neighbors:
                 out[todo[i], count] = found[i, j]
                 count += 1
-        short[i] = not complete and count < min(n_neighbors, row)
+        short[i] = not complete and count < min(n_neighbors, limit)
     return short

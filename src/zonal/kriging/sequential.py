@@ -28,7 +28,7 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import FARTHEST
 from ..rows.threads import ordered_map
 from .joint import Features, Joint
-from .neighbors import Indices, earlier_neighbors
+from .neighbors import Indices, packed
 from .process import LocalProcess
 from .whitening import spatial_order, subtract_neighbors
 
@@ -73,13 +73,15 @@ class Sequence:
             Distinct, in random order. Each is conditioned on as many earlier places as rows.
         """
         known = joint.process
-        n_rows, n_earlier = len(known.rows), max(1, min(known.n_neighbors, len(places) - 1))
+        n_rows = len(known.rows)
         weight = np.concatenate([known.weight, np.full(len(places), np.inf)])  # of no noise
         process = known.observed_at(np.vstack([known.rows, places]), weight)
-        np.clip(process.points, -FARTHEST, FARTHEST, out=process.points)
-        earlier = earlier_neighbors(process.points[n_rows:], n_earlier)
+        asked = known.observed_at(places, weight[n_rows:])
+        for one in (process, asked):
+            np.clip(one.points, -FARTHEST, FARTHEST, out=one.points)
+        earlier = asked.earlier()
         earlier = np.where(earlier >= 0, earlier + np.int32(n_rows), earlier)
-        neighbors = _packed(np.column_stack([known.near(places), earlier]))
+        neighbors = packed(np.column_stack([known.near(places), earlier]))
         with process.kept_features(len(process.rows)):
             found = process.at(places, neighbors)
         return cls(joint, process, *found)
@@ -174,12 +176,6 @@ class Sequence:
 
         for _ in ordered_map(run, range(0, values.shape[1], COLUMNS)):
             pass
-
-
-def _packed(neighbors: Indices) -> Indices:
-    """Return neighbours with all -1 at the end."""
-    order = np.argsort(neighbors < 0, axis=1, kind="stable")
-    return np.ascontiguousarray(np.take_along_axis(neighbors, order, axis=1))
 
 
 @njit(nogil=True, cache=True)

@@ -45,10 +45,8 @@ def find_covariances(
     diagonal = np.flatnonzero(lower[0] == lower[1])
     judged = np.linspace(0, len(rows) - 1, min(JUDGED, len(rows))).astype(np.int32)
     judged = np.unique(judged)
-    alike = np.ones((t, t))  # so that neighbours are of all targets
-    neighbors = CoregionalProcess(rows, kernel, alike, noise * np.eye(t), n_neighbors).earlier(
-        judged
-    )
+    apart = np.eye(t)  # neighbours do not depend on covariances
+    neighbors = CoregionalProcess(rows, kernel, apart, noise * apart, n_neighbors).earlier(judged)
 
     def matrices(vector: FloatArray) -> tuple[FloatArray, FloatArray]:
         found = []

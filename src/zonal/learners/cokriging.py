@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -20,6 +21,7 @@ from ..kriging.ladder import split_parameters
 from ..kriging.locations import Locations, Repeated, locate
 from ..kriging.search import Found, find_parameters
 from ..kriging.target_covariance import find_covariances
+from ..model.drawing import Places, draw_joint, normals
 from ..rows import blockwise
 from ..rows.hashing import row_hash
 from .targets import check_range, require
@@ -43,8 +45,8 @@ class CoKriging(RegressorMixin, BaseEstimator):
         \mathrm{Cov}(e_a(x), e_b(x')) = E_{ab}\, [x = x'],
 
     linear coregionalisation with one kernel k. A row that has one target informs the others: where
-    a float measured at 100 m alone, its value is among the neighbours of the prediction for 150 m,
-    and the nearest one. The kernel is that of `NeighborKriging` for all targets together; B and E
+    a float measured at 100 m alone, its value is among the neighbours of the prediction for 150 m.
+    The kernel is that of `NeighborKriging` for all targets together; B and E
     are those of largest evidence (Vecchia's). Targets that turn out to be unrelated (correlations
     of fields and of places below 0.1) are fitted apart, with kernels of their own.
 
@@ -53,7 +55,7 @@ class CoKriging(RegressorMixin, BaseEstimator):
     kernel : Kernel, str or "auto", default="auto"
         As in `NeighborKriging`, of kernels with a compiled form.
     n_neighbors : int, default=16
-        A prediction uses (t + 1) times as many observations, of all t targets.
+        A prediction uses so many observations of each target, and twice as many of its own.
     n_features : int, default=256
         Features for each target that carry what is long of the kernel; as in `NeighborKriging`.
     random_state : int, RandomState instance or None, default=None
@@ -228,6 +230,66 @@ class CoKriging(RegressorMixin, BaseEstimator):
         half = factor * np.sqrt(np.square(std) + (own[0] if self._single_ else own))
         return mean - half.astype(mean.dtype), mean + half.astype(mean.dtype)
 
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = False
+    ) -> Array:
+        """Draw the fields from their posterior, jointly at all rows of X and of all targets.
+
+        As `NeighborKriging.sample_y`, where each target at a place is a row of its own. The mean
+        and the standard deviation of the draws are those of `predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows. Their order does not matter, and equal rows have equal values.
+        n_samples : int, default=1
+            The number of draws. The first ones are the same however many there are.
+        random_state : int, RandomState instance or None, default=None
+            The seed: the same one gives the same fields. None: others each time.
+        noise : bool, default=False
+            Whether to add to each target what E leaves when the other targets of the place are
+            known, as in `predict_interval`; it is drawn for each target and row by itself.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_targets, n_samples), or (n_rows, n_samples) of a single target
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> X = np.linspace(0, 9, 60)[:, None]
+        >>> Y = np.column_stack([np.sin(X[:, 0]), np.sin(X[:, 0]) + 0.1 * X[:, 0]])
+        >>> model = zonal.CoKriging("matern", n_features=0).fit(X, Y)
+        >>> model.sample_y([[4.05], [12.0]], 20, random_state=0).shape
+        (2, 2, 20)
+        """
+        check_is_fitted(self)
+        check_count("n_samples", n_samples, "sample_y")
+        seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        if len(self._groups_) > 1:  # with a seed for each group, for they know nothing of another
+            parts = [
+                part.sample_y(X, n_samples, np.random.default_rng([seed, k]).integers(1 << 31),
+                              noise=noise).reshape(-1, len(group), n_samples)
+                for k, (part, group) in enumerate(zip(self._parts_, self._groups_, strict=True))
+            ]  # fmt: skip
+            return np.asarray(np.concatenate(parts, axis=1)[:, self._order])
+        rows, t = (
+            valid_rows(self, X, reset=False, dtype=[np.float64, np.float32]),
+            len(self._middle_),
+        )
+        places = Places.of(np.asarray(rows, np.float64))
+        asked = stacked(places.rows, t, latent=True)
+        center, _ = self._joint_.predict(asked)
+        drawn = draw_joint(self._joint_, None, asked, center, int(n_samples), seed)
+        found = drawn.reshape(len(places), t, -1)[places.index]
+        if noise:
+            own = np.sqrt(np.diag(self._process.places) - self._process.projected)
+            for draw in range(int(n_samples)):
+                found[..., draw] += own * normals(seed, draw, 2, found.shape[:2])
+        found = found * self._spread_[:, None] + self._middle_[:, None]
+        return (found[:, 0] if self._single_ else found).astype(rows.dtype)
+
     def _predicted(self, X: Any, return_std: bool) -> Any:
         check_is_fitted(self)
         if len(self._groups_) > 1:
@@ -245,8 +307,12 @@ class CoKriging(RegressorMixin, BaseEstimator):
 
     def _placed(self, parts: list[Array]) -> Array:
         """Return columns of groups [n, t_g] in the order of the targets: [n, t]."""
-        order = np.argsort(np.concatenate(self._groups_))
-        return np.column_stack(parts)[:, order]
+        return np.column_stack(parts)[:, self._order]
+
+    @property
+    def _order(self) -> npt.NDArray[np.intp]:
+        """Where each target is among the columns of all groups."""
+        return np.argsort(np.concatenate(self._groups_))
 
     @property
     def _process(self) -> CoregionalProcess:

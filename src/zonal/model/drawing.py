@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
-from ..kriging.joint import Features
+from ..kriging.joint import Features, Joint
 from ..kriging.sequential import Sequence
 from ..rows.block import take
 from ..rows.copies import content_hash
 from .local_solution import LocalSolution
 
-__all__ = ["Places", "draw_local", "normals", "totals_local"]
+__all__ = ["Places", "draw_joint", "draw_local", "normals", "totals_local"]
 
 # Numbers of all draws that are held at a time, 256 MB.
 NUMBERS = 1 << 25
@@ -60,10 +60,22 @@ def draw_local(
     """Draw the latent functions of a model with a local part at rows: [n, t, n_samples]."""
     places = Places.of(rows)
     center, _ = part.predict(places.rows, features)
-    found, scale = Sequence.of(part.joint, places.rows), np.sqrt(part.joint.found.scale)
-    features = features or part.joint.process.features
+    return draw_joint(part.joint, features, places.rows, center, n_samples, seed)[places.index]
+
+
+def draw_joint(
+    joint: Joint,
+    features: Features | None,
+    rows: Array,
+    center: FloatArray,
+    n_samples: int,
+    seed: int,
+) -> FloatArray:
+    """Draw functions with the means `center` [n, t] at distinct rows: [n, t, n_samples]."""
+    found, scale = Sequence.of(joint, rows), np.sqrt(joint.found.scale)
+    features = features or joint.process.features
     n, n_targets = center.shape
-    out = np.empty((len(rows), n_targets, n_samples))
+    out = np.empty((n, n_targets, n_samples))
     step = max(1, NUMBERS // (n * n_targets))
     for start in range(0, n_samples, step):
         draws = range(start, min(start + step, n_samples))
@@ -72,7 +84,7 @@ def draw_local(
         drawn = found.deviation(features, common, own).reshape(n, len(draws), n_targets)
         drawn *= scale
         drawn += center[:, None]
-        out[:, :, start : start + len(draws)] = np.swapaxes(drawn, 1, 2)[places.index]
+        out[:, :, start : start + len(draws)] = np.swapaxes(drawn, 1, 2)
     return out
 
 

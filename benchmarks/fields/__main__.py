@@ -1,0 +1,31 @@
+"""python -m benchmarks.fields ["elevation, random" ...] [--splits 3]: results/fields.md."""
+
+from ..suite.command import main
+from .cases import DATA, METHODS
+
+TEXT = """# Fields beside fair peers
+
+`python -m benchmarks.fields` (extra `bench`). A tenth of the places is the test, random ones or
+those of whole blocks of 10°; of jason3 and argo a fifth of the days; of the simulated field (Heaton
+et al. 2018) and of the KAUST competition what these ask for. CRPS by 23 quantiles, NLPD of new
+observations: of a normal law for the peers and for `NeighborKriging`, of calibrated quantiles with
+exponential tails for `KernelRidge` (*as normal*: of the normal law with its mean and central 95 %).
+*95 % hold* is the share of test rows in the central 95 %; the interval score is of these. CPU
+seconds are of all threads, fit and predict; MB what a method adds to its process. The best of a
+column is bold, whoever has it.
+
+GPBoost has the points of the sphere (and the time, with a scale of its own), the best ν of 1/2, 3/2
+and 5/2 by its own likelihood on 5,000 training rows, a linear trend and 30 neighbours. VIF is its
+full-scale Vecchia approximation with its own number of inducing points. Ours is told whether random
+rows, blocks or the future will be asked for (`cv`), and `NeighborKriging` that the last column is a
+time.
+"""
+
+
+def about() -> str:
+    """The first lines."""
+    return TEXT
+
+
+if __name__ == "__main__":
+    main("fields", "benchmarks.fields.cases", DATA, METHODS, about)
