@@ -8,7 +8,7 @@ import stat
 import zlib
 from pathlib import Path
 
-__all__ = ["beside", "move", "permissions", "shown_name"]
+__all__ = ["beside", "ended", "move", "permissions", "shown_name"]
 
 HIDDEN = re.compile(r"\.zonal-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}-(.*)", re.DOTALL)
 PREFIX = re.compile(r"\.zonal-[0-9a-f]{8}-\d+-[0-9a-f]{8}-")
@@ -36,7 +36,7 @@ def beside(path: Path) -> Path:
     host = zlib.crc32(platform.node().encode())
     for found in path.parent.glob(".zonal-*"):
         match = HIDDEN.fullmatch(found.name)
-        if match and match[3] == path.name and int(match[1], 16) == host and _ended(int(match[2])):
+        if match and match[3] == path.name and int(match[1], 16) == host and ended(int(match[2])):
             found.unlink(missing_ok=True)
     return path.with_name(f".zonal-{host:08x}-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
 
@@ -73,7 +73,7 @@ def shown_name(text: str) -> str:
     return PREFIX.sub("", text)
 
 
-def _ended(process: int) -> bool:
+def ended(process: int) -> bool:
     """Whether a process of this machine is known to have ended."""
     if os.name != "posix":  # where there is no signal that does nothing
         return False

@@ -19,7 +19,7 @@ from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
 from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
-from ..model.from_rows import local_rows
+from ..model.from_rows import FromRows, local_rows
 from ..model.from_sums import FromSums
 from ..model.importance import PROBES, importances
 from ..model.known_errors import KnownErrors
@@ -29,11 +29,15 @@ from ..model.ridge_path import check_alphas, few_groups
 from ..model.start import Start
 from ..model.summation import announce_sums
 from ..moments.folds import Splits
+from ..partitions import FromParts, fit_parts
+from ..partitions.sorting import BLOCK_ROWS
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
-from ..rows.kept import KEPT_BYTES
+from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
+from ..rows.large import LargeSource
+from ..rows.progress import phase
 from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
@@ -77,6 +81,8 @@ class ModelLearner(Learner):
     fit_intercept: bool = True
     #: Whether the choice may end with a weighted mean of several models.
     _blends = False
+    #: Whether rows of a local part may stay in parts.
+    _in_parts = False
     #: Whether y may have several columns.
     _many_targets = False
     #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
@@ -152,9 +158,13 @@ class ModelLearner(Learner):
             return source
         if self._local_part() is None and not self._splits_rows(groups):
             return source
-        # A local part and a splitter need all rows in memory.
-        held = source.hold(KEPT_BYTES)
-        return source if held is None else self._held(held, groups=groups)
+        # A splitter needs all rows in memory; for a local part they may stay where they are.
+        stays = self._in_parts and errors is None and not self._splits_rows(groups)
+        held = source.hold(GATHERED_BYTES if stays else KEPT_BYTES)
+        if held is None:
+            return LargeSource(source) if stays else source
+        phase(f"gathered {len(held):,} rows, {n_bytes(held) / 1e6:,.1f} MB", self.verbose)
+        return self._held(held, groups=groups)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
         # Two rows may have the same label by chance, a splitter decides where copies go, and
@@ -204,6 +214,7 @@ class ModelLearner(Learner):
         asked = self._asked(queries, recipe)
         # A weighted mean is one of tables, where distances to the rows tell nothing.
         self._start_ = replace(start, asked=asked) if isinstance(start, Start) else start
+        self._pilot_ = Block(*sample[1:]) if survey.pilot else None
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
@@ -285,7 +296,7 @@ class ModelLearner(Learner):
             Deadline(self.time_limit),
             plan,
             table,
-            "" if survey.whole or local is None else BEYOND_MEMORY,
+            "" if survey.whole or survey.pilot or local is None else BEYOND_MEMORY,
             self.verbose,
             blend=survey.whole and self._blends,
         )
@@ -327,8 +338,10 @@ class ModelLearner(Learner):
         return start
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        pilot, self._pilot_ = vars(self).get("_pilot_"), None
         if learnt is None:
-            super()._reduce(source, resume, learnt)
+            if pilot is None or self._start_.recipe.local is None or not self._sort(source, pilot):
+                super()._reduce(source, resume, learnt)
             return
         assert isinstance(source, ArraySource)  # a splitter has seen all rows
         plan, table = learnt
@@ -337,7 +350,42 @@ class ModelLearner(Learner):
         self._sums_ = found.sums if isinstance(found, FromSums) else self._sums(source.block)
         self.n_rows_ = len(source.block)
 
+    def _sort(self, source: Source, pilot: Block) -> bool:
+        """Fit to rows that are sorted into parts, where the kernel allows it."""
+        light = self._snapshot()
+        light.verbose = False
+
+        def reduce(function: Any, merge: Any) -> Any:
+            return self._walk(source, function, merge, light, block_rows=BLOCK_ROWS)
+
+        found = fit_parts(
+            self._shrunk_start(),
+            pilot,
+            source,
+            light._sums,
+            reduce,
+            n_rows=None if source.once else self.n_rows_,
+            verbose=self.verbose,
+        )
+        if found is not None:
+            self._solution_, self.n_rows_ = found
+            self._sums_ = None
+            return True
+        size = n_bytes(pilot) * self.n_rows_ // len(pilot)
+        if size > KEPT_BYTES:
+            raise ValueError(
+                f"A local part whose kernel has no metric keeps all rows in memory, but they take "
+                f"{size / 1e9:.1f} GB: use local=None, or another kernel."
+            )
+        phase(f"gathering {self.n_rows_:,} rows, {size / 1e6:,.1f} MB", self.verbose)
+        return False
+
     def _partial_fit(self, X: Any, y: Any = None, weight: Any = None, classes: Any = None) -> Self:
+        if isinstance(self._solution_, FromParts):
+            raise ValueError(
+                f"{type(self).__name__} was fitted to rows in parts, which cannot be continued: "
+                "fit it to all rows again, or use local=None."
+            )
         if self.__sklearn_is_fitted__():
             start, found = self._shrunk_start(), self._solution_
             self._start_ = start if found is None else start.knowing(found)  # parameters stay
@@ -486,8 +534,14 @@ class ModelLearner(Learner):
     @property
     def local_(self) -> Any:
         """The local part, fitted to what the features leave; or None."""
-        part = self._solution.part
-        return None if part is None else self._local_class.of(part, self._cells_.single)
+        solution = self._solution
+        if solution.part is None:
+            return None
+        if isinstance(solution, FromParts):
+            alone = solution.alone()
+        else:
+            alone = FromRows(None, None, 0, solution.part.without_features())
+        return self._local_class.of(alone, self._cells_.single)
 
     @property
     def shares_(self) -> dict[str, float]:

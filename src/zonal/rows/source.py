@@ -1,9 +1,10 @@
 """The protocol of rows: what a fit asks of them, whoever holds them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from .block import Block
+from .hashing import LEARN_ROWS
 from .survey import Survey
 
 __all__ = ["Resume", "Source"]
@@ -32,7 +33,7 @@ class Source(Protocol):
 
     once: bool
 
-    def survey(self, labels: bool = False) -> Survey:
+    def survey(self, labels: bool = False, size: int = LEARN_ROWS) -> Survey:
         """Count the rows and draw the sample that is learnt from; collect the labels if asked."""
 
     def hold(self, limit: int) -> Block | None:
@@ -51,3 +52,6 @@ class Source(Protocol):
         The result does not depend on who holds the rows, but for rounding. A title is shown
         beside a progress bar where rows are read one block after the other.
         """
+
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function makes of items, on the workers that hold the rows."""
