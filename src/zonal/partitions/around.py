@@ -17,7 +17,7 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import FARTHEST, scaled
 from .cuts import Cuts
 from .folder import Folder
-from .part import TARGETS, Part, open_part
+from .part import LEFT, TARGETS, Part, open_part
 
 __all__ = ["Parts", "located", "name_of"]
 
@@ -64,6 +64,10 @@ class Parts:
         check_array(self, "sizes", "i", (n,), 0)
         dim = check_array(self, "low", "f", (n, None)).shape[1]
         check_array(self, "high", "f", (n, dim))
+        check_array(self.cuts, "column", "i", (n - 1,), 0, dim - 1)
+        check_array(self.cuts, "value", "f", (n - 1,))
+        if self.values not in (TARGETS, LEFT):
+            raise ValueError(f"it is damaged: values of its Parts is {self.values!r}")
 
     def __len__(self) -> int:
         """The number of places."""
@@ -71,7 +75,14 @@ class Parts:
 
     def part(self, cell: int) -> Part:
         """Return the places of a cell, mapped into memory."""
-        return open_part(self.folder / name_of(cell), self.values)
+        path = self.folder / name_of(cell)
+        found = open_part(path, self.values)
+        if found.rows.shape != (self.sizes[cell], self.low.shape[1]):
+            raise ValueError(
+                f"{path} is damaged: it has rows of shape {found.rows.shape}, but the model knows "
+                f"{self.sizes[cell]:,} of {self.low.shape[1]} columns."
+            )
+        return found
 
     @property
     def cells(self) -> list[int]:

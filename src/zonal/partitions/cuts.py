@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .._loaded import check_number
 from .._typing import FloatArray
 
 __all__ = ["Cuts"]
@@ -60,6 +61,10 @@ class Cuts:
             right = part[:, column[node]] >= value[node]
             members[2 * node + 1], members[2 * node + 2] = own[~right], own[right]
         return cls(column, value, depth)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless the depth is one that a fit makes."""
+        check_number(self, "depth", 0, 32)
 
     def __len__(self) -> int:
         return 2**self.depth

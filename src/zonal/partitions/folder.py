@@ -56,11 +56,35 @@ class Folder:
     def __truediv__(self, name: str) -> Path:
         return Path(self.path) / name
 
+    def store_files(self, path: Path) -> None:
+        """Put the files into a folder, for a model that is saved; they are never changed."""
+        shutil.copytree(self.path, path, copy_function=_link)
+
+    def blank(self) -> "Folder":
+        """Return what the file of a model has in its place."""
+        return Folder("")
+
+    def attach(self, path: Path) -> None:
+        """Say where the files are."""
+        self.path = str(path.resolve())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Folder":
+        """Return the folder itself, so that a copy of a model keeps it too."""
+        return self
+
     def __getstate__(self) -> dict[str, Any]:
         return {"path": self.path}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.path = str(state["path"])
+
+
+def _link(source: str, target: str) -> None:
+    """Give a file a second name, or copy it where that cannot be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _remove(path: str, process: int) -> None:

@@ -136,8 +136,18 @@ def open_part(path: Path, values: str = TARGETS) -> Part:
         except ValueError:
             return np.asarray(np.load(file, allow_pickle=False))
 
-    repeated = None
-    if (path / f"{REPEATED}.npy").exists():
+    found = Part(*(array(name) for name in (*NAMES, values)))
+    n, (_, hashes, weight, known) = len(found), found[:4]
+    sound = (
+        [part.dtype.kind for part in found[:4]] == ["f", "u", "f", "f"]
+        and [part.ndim for part in found[:4]] == [2, 1, 1, 2]
+        and len(hashes) == len(weight) == len(known) == n
+    )
+    if sound and (path / f"{REPEATED}.npy").exists():
         both = array(REPEATED)
-        repeated = Repeated(both[:, :-2], both[:, -2], both[:, -1])
-    return Part(*(array(name) for name in (*NAMES, values)), repeated)
+        sound = both.dtype.kind == "f" and both.shape == (n, known.shape[1] + 2)
+        if sound:
+            found = found._replace(repeated=Repeated(both[:, :-2], both[:, -2], both[:, -1]))
+    if not sound:
+        raise ValueError(f"{path} is damaged: its arrays do not belong to each other.")
+    return found
