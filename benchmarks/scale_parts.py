@@ -1,0 +1,187 @@
+"""The local part of more rows than are gathered: growth with n, memory, two workers.
+
+Rows are random places on the sphere, with the elevation there and noise; they are made block by
+block and never held. Run: python -m benchmarks.scale_parts [largest n, by default 2,000,000]
+[rows for Dask, by default 1,000,000]; writes results/scale_parts.md.
+"""
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+
+import zonal
+from zonal.distributed import local_cluster
+from zonal.rows.progress import listening
+
+from .measure import table, verdict
+
+BATCH, QUERIES, NOISE = 1 << 17, 20_000, 0.1
+RESULT = Path(__file__).parent / "results" / "scale_parts.md"
+# Fits of any size are sorted into parts, so that their costs can be compared.
+SORTED = mock.patch("zonal.learners.model_learner.GATHERED_BYTES", 0)
+
+
+@cache
+def elevation() -> Any:
+    """The elevation in km between the centres of the dataset's cells, of latitude and longitude."""
+    X, y = zonal.datasets.load_elevation(return_X_y=True)
+    lat, lon = (np.unique(column) for column in np.asarray(X, np.float64).T)
+    order = np.lexsort((X[:, 1], X[:, 0]))
+    values = np.asarray(y, np.float64)[order].reshape(len(lat), len(lon))
+    values = np.column_stack([values[:, -1:], values, values[:, :1]])  # around the globe
+    lon = np.concatenate([[lon[-1] - 360], lon, [lon[0] + 360]])
+    return RegularGridInterpolator((lat, lon), values / 1000, bounds_error=False, fill_value=None)
+
+
+def block(number: int, n_rows: int = BATCH) -> tuple[Any, Any]:
+    """Rows and targets of one block."""
+    rng = np.random.default_rng(number)
+    X = rng.standard_normal((n_rows, 3))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X, field(X) + NOISE * rng.standard_normal(n_rows)
+
+
+def field(X: Any) -> Any:
+    """The elevation at unit vectors."""
+    lat, lon = np.degrees(np.arcsin(X[:, 2])), np.degrees(np.arctan2(X[:, 1], X[:, 0]))
+    return elevation()(np.column_stack([lat, lon]))
+
+
+class Rows:
+    """n rows, made anew in every iteration."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        for number in range(-(-self.n // BATCH)):
+            yield block(number, min(BATCH, self.n - number * BATCH))
+
+
+class Clock:
+    """CPU seconds of the phases of a fit."""
+
+    def __init__(self) -> None:
+        self.names, self.times = ["choosing"], [time.process_time()]
+
+    def __call__(self, name: str) -> None:
+        self.names.append(name)
+        self.times.append(time.process_time())
+
+    def seconds(self) -> dict[str, float]:
+        ends = [*self.times[1:], time.process_time()]
+        found = zip(self.names, self.times, ends, strict=True)
+        return {name: end - begin for name, begin, end in found}
+
+
+def stream_fit(n: int) -> dict[str, float]:
+    """CPU seconds of a fit and of predictions, peak bytes of the process, error."""
+    made = time.process_time()
+    for _ in Rows(n):
+        pass
+    made = time.process_time() - made
+    clock = Clock()
+    with SORTED, listening(clock):
+        model = zonal.KernelRidge(random_state=0).fit(Rows(n))
+    seconds = clock.seconds()
+    X, _ = block(10**6, QUERIES)
+    begin = time.process_time()
+    predicted = model.predict(X)
+    asked = time.process_time() - begin
+    error = float(np.sqrt(np.mean((predicted - field(X)) ** 2)))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    parts = sum(seconds.get(name, 0) for name in ("sorting rows into parts", "summing over parts"))
+    found = {
+        "choice": seconds["choosing"],
+        "parts": parts,
+        "made": made,
+        "asked": asked,
+        "peak": peak,
+        "error": error,
+    }
+    print(n, found, flush=True)
+    return found
+
+
+def main(largest: int, on_dask: int) -> None:
+    sizes = [n for n in (10**5, 10**6, 10**7) if n < largest] + [largest]
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        found = pool.map(stream_fit, sizes, chunksize=1)
+    pace = [(one["parts"] - one["made"]) / n for n, one in zip(sizes, found, strict=True)]
+    rows = [
+        (
+            f"{n:,}",
+            f"{one['choice']:.1f} s",
+            f"{one['parts']:.1f} s",
+            f"{1e6 * own:.1f} µs",
+            f"{1e6 * one['asked'] / QUERIES:.0f} µs",
+            f"{one['peak'] / 1e6:.0f} MB",
+            f"{one['error']:.4f}",
+        )
+        for n, one, own in zip(sizes, found, pace, strict=True)
+    ]
+    header = ("n", "choice", "parts", "parts, a row", "prediction, a row", "peak memory", "RMSE, km")
+    text = [
+        "# The local part of more rows than are gathered",
+        f"Random places on the sphere, elevation with noise of {NOISE} km; KernelRidge() as it is; "
+        "CPU seconds, in which making the rows twice is not counted as parts. "
+        "`python -m benchmarks.scale_parts`",
+        "## A stream of blocks, one process",
+        table(rows, header),
+        table(
+            [
+                verdict("peak memory", max(one["peak"] for one in found) / 1e9, 1.0, " GB"),
+                verdict("parts, a row: most over least", max(pace) / min(pace), 1.3, ""),
+            ],
+            ("what", "measured", "goal", "met"),
+        ),
+    ]
+    if on_dask:
+        text += [f"## Dask workers, one thread each, n = {on_dask:,}", workers(on_dask)]
+    RESULT.write_text("\n\n".join(text) + "\n")
+    print("\n\n".join(text))
+
+
+def workers(n: int) -> str:
+    """Seconds of fits with given parameters on rows that workers make themselves."""
+    import dask
+    import dask.array as da
+
+    def parts(count: int) -> tuple[Any, Any]:
+        blocks = [dask.delayed(block)(number) for number in range(count)]
+        X = [da.from_delayed(one[0], (BATCH, 3), np.float64) for one in blocks]
+        y = [da.from_delayed(one[1], (BATCH,), np.float64) for one in blocks]
+        return da.concatenate(X), da.concatenate(y)
+
+    def model() -> zonal.KernelRidge:
+        features = zonal.HarmonicFeatures(zonal.Matern(1.5, 1.0), n_components=256)
+        local = zonal.NeighborKriging(zonal.Matern(1.5, 0.1), noise=0.1)
+        return zonal.KernelRidge(features, local=local)
+
+    seconds = {}
+    for number in (1, 2):
+        with local_cluster(number), SORTED:
+            model().fit(*parts(2))  # compiles
+            begin = time.perf_counter()
+            model().fit(*parts(n // BATCH))
+            seconds[number] = time.perf_counter() - begin
+    ratio = seconds[1] / seconds[2]
+    rows = [(f"{number} workers", f"{value:.1f} s", "", "") for number, value in seconds.items()]
+    rows.append(("speed-up", f"{ratio:.2f}", "≥ 1.6", "yes" if ratio >= 1.6 else "no"))
+    return table(rows, ("what", "measured", "goal", "met"))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    given = [int(float(text)) for text in sys.argv[1:]]
+    main(*(given + [2_000_000, 1_000_000][len(given) :]))
