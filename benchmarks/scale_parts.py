@@ -130,7 +130,7 @@ def main(largest: int, on_dask: int) -> None:
         )
         for n, one, own in zip(sizes, found, pace, strict=True)
     ]
-    header = ("n", "choice", "parts", "parts, a row", "prediction, a row", "peak memory", "RMSE, km")
+    header = ("n", "choice", "parts", "parts, a row", "prediction, a row", "peak", "RMSE, km")
     text = [
         "# The local part of more rows than are gathered",
         f"Random places on the sphere, elevation with noise of {NOISE} km; KernelRidge() as it is; "

@@ -32,7 +32,7 @@ from ..moments.folds import Splits
 from ..partitions import FromParts, fit_parts
 from ..partitions.sorting import BLOCK_ROWS
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, sample_rows
+from ..rows import Block, Source, sample_rows, source_of
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
@@ -153,13 +153,14 @@ class ModelLearner(Learner):
         **options: Any,
     ) -> Source:
         self._errors_ = errors
-        source = super()._open(X, y, weight, resumable, groups=groups)
-        if resumable or isinstance(source, ArraySource):
-            return source
-        if self._local_part() is None and not self._splits_rows(groups):
-            return source
+        splits, local = self._splits_rows(groups), self._local_part() is not None
         # A splitter needs all rows in memory; for a local part they may stay where they are.
-        stays = self._in_parts and errors is None and not self._splits_rows(groups)
+        stays = local and self._in_parts and errors is None and not (splits or resumable)
+        if stays and isinstance(X, np.ndarray) and X.nbytes > KEPT_BYTES:
+            return LargeSource(source_of(X, np.asarray(y), weight))
+        source = super()._open(X, y, weight, resumable, groups=groups)
+        if resumable or isinstance(source, ArraySource) or not (local or splits):
+            return source
         held = source.hold(GATHERED_BYTES if stays else KEPT_BYTES)
         if held is None:
             return LargeSource(source) if stays else source
@@ -358,8 +359,10 @@ class ModelLearner(Learner):
         def reduce(function: Any, merge: Any) -> Any:
             return self._walk(source, function, merge, light, block_rows=BLOCK_ROWS)
 
+        start = self._shrunk_start()
+        assert isinstance(start, Start)  # a pilot makes no weighted mean
         found = fit_parts(
-            self._shrunk_start(),
+            start,
             pilot,
             source,
             light._sums,
@@ -537,10 +540,11 @@ class ModelLearner(Learner):
         solution = self._solution
         if solution.part is None:
             return None
-        if isinstance(solution, FromParts):
-            alone = solution.alone()
-        else:
-            alone = FromRows(None, None, 0, solution.part.without_features())
+        alone = (
+            solution.alone()
+            if isinstance(solution, FromParts)
+            else FromRows(None, None, 0, solution.part.without_features())
+        )
         return self._local_class.of(alone, self._cells_.single)
 
     @property

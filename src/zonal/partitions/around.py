@@ -7,6 +7,7 @@ the queries that is wider by this on each side hold the nearest ones, whatever c
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -98,7 +99,7 @@ class Parts:
         cells = self.cuts.cell_of(points)
         order = np.argsort(cells, kind="stable")
         ends = np.searchsorted(cells[order], np.arange(len(self.cuts) + 1))
-        for cell, (start, stop) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        for cell, (start, stop) in enumerate(pairwise(ends)):
             for first in range(start, stop, MOST_QUERIES):
                 yield cell, order[first : min(first + MOST_QUERIES, stop)]
 
@@ -144,7 +145,7 @@ class Parts:
         if len(few) < n_neighbors:
             return np.full(len(points), np.inf)
         distance, _ = cKDTree(self.located(few)).query(points, [n_neighbors])
-        return np.asarray(distance[:, 0] * (1 + ROUNDING))
+        return np.asarray(distance)[:, 0] * (1 + ROUNDING)
 
     def inside(self, low: FloatArray, high: FloatArray, before: int | None = None) -> Part:
         """Return all places in a box, in the order of their hashes, with earlier hashes or any."""

@@ -201,4 +201,5 @@ class _Residual:
         part = self.parts.part(cell)
         targets, left = np.asarray(part.values) - self.offset, self.of(part)
         write_array(self.parts.folder / name_of(cell) / f"{LEFT}.npy", left)
-        return targets.sum(axis=0), (targets**2).sum(axis=0), left.sum(axis=0), (left**2).sum(axis=0)
+        squares = (targets**2).sum(axis=0), (left**2).sum(axis=0)
+        return targets.sum(axis=0), squares[0], left.sum(axis=0), squares[1]

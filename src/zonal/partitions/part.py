@@ -5,8 +5,9 @@ some place are the beginning of each part, and a fit in memory puts them into th
 """
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,8 @@ NAMES = ("rows", "hashes", "weight")
 REPEATED = "repeated"
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """Distinct rows, with what was observed there.
 
     Attributes
@@ -44,8 +46,13 @@ class Part(NamedTuple):
     values: FloatArray
     repeated: Repeated | None = None
 
-    def __len__(self) -> int:  # type: ignore[override]
+    def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """Rows, hashes, weights and values."""
+        return self.rows, self.hashes, self.weight, self.values
 
     @classmethod
     def of(cls, locations: Locations, seed: int) -> "Part":
@@ -60,18 +67,16 @@ class Part(NamedTuple):
         )
 
     def take(self, chosen: Any) -> "Part":
-        """Return some places, by a slice, a mask or their numbers, as arrays in memory."""
+        """Return some places, by a slice (without copying them), a mask or their numbers."""
         repeated = None if self.repeated is None else self.repeated.part(chosen)
-        arrays = (np.asarray(value[chosen]) for value in self[:4])
-        return Part(*arrays, repeated)
+        rows, hashes, weight, values = (np.asarray(value[chosen]) for value in self.arrays)
+        return Part(rows, hashes, weight, values, repeated)
 
     def before(self, bound: int | None) -> "Part":
         """Return the places whose hashes are smaller than a bound, without copying them."""
         if bound is None or bound > np.iinfo(np.uint64).max:
             return self
-        stop = int(np.searchsorted(self.hashes, np.uint64(bound)))
-        repeated = None if self.repeated is None else self.repeated.part(slice(stop))
-        return Part(*(value[:stop] for value in self[:4]), repeated)
+        return self.take(slice(int(np.searchsorted(self.hashes, np.uint64(bound)))))
 
     @staticmethod
     def joined(parts: "list[Part]") -> "Part":
@@ -79,12 +84,12 @@ class Part(NamedTuple):
         repeated: Repeated | None = None
         if any(part.repeated is not None for part in parts):
             each = [
-                part.repeated or Repeated.nothing(len(part), part.values.shape[1])
-                for part in parts
+                part.repeated or Repeated.nothing(len(part), part.values.shape[1]) for part in parts
             ]
             repeated = Repeated(*(np.concatenate(column) for column in zip(*each, strict=True)))
-        columns = zip(*(part[:4] for part in parts), strict=True)
-        whole = Part(*(np.concatenate(column) for column in columns), repeated)
+        columns = zip(*(part.arrays for part in parts), strict=True)
+        rows, hashes, weight, values = (np.concatenate(column) for column in columns)
+        whole = Part(rows, hashes, weight, values, repeated)
         return whole.take(np.argsort(whole.hashes, kind="stable"))
 
     def distinct(self) -> "Part":
@@ -106,7 +111,7 @@ class Part(NamedTuple):
 def write_part(path: Path, part: Part) -> None:
     """Write the arrays of a part into a folder."""
     path.mkdir(parents=True, exist_ok=True)
-    for name, value in zip((*NAMES, TARGETS), part[:4], strict=True):
+    for name, value in zip((*NAMES, TARGETS), part.arrays, strict=True):
         write_array(path / f"{name}.npy", value)
     if part.repeated is not None:
         within, more, log_weight = part.repeated
@@ -136,18 +141,18 @@ def open_part(path: Path, values: str = TARGETS) -> Part:
         except ValueError:
             return np.asarray(np.load(file, allow_pickle=False))
 
-    found = Part(*(array(name) for name in (*NAMES, values)))
-    n, (_, hashes, weight, known) = len(found), found[:4]
+    rows, hashes, weight, known = (array(name) for name in (*NAMES, values))
+    found, n = Part(rows, hashes, weight, known), len(rows)
     sound = (
-        [part.dtype.kind for part in found[:4]] == ["f", "u", "f", "f"]
-        and [part.ndim for part in found[:4]] == [2, 1, 1, 2]
+        [part.dtype.kind for part in found.arrays] == ["f", "u", "f", "f"]
+        and [part.ndim for part in found.arrays] == [2, 1, 1, 2]
         and len(hashes) == len(weight) == len(known) == n
     )
     if sound and (path / f"{REPEATED}.npy").exists():
         both = array(REPEATED)
         sound = both.dtype.kind == "f" and both.shape == (n, known.shape[1] + 2)
         if sound:
-            found = found._replace(repeated=Repeated(both[:, :-2], both[:, -2], both[:, -1]))
+            found = replace(found, repeated=Repeated(both[:, :-2], both[:, -2], both[:, -1]))
     if not sound:
         raise ValueError(f"{path} is damaged: its arrays do not belong to each other.")
     return found

@@ -43,17 +43,18 @@ def sampled_neighborhoods(
     if len(parts) <= N_BALLS * BALL_PLACES:
         infinite = np.full(first.shape[1], np.inf)
         places = parts.inside(-infinite, infinite)
-        inner = np.ones(len(places), bool)
+        inner = np.ones(len(places), np.bool_)
     else:
         # The first places are thinner by this.
         share = len(solution.joint.process.rows) / len(parts)
         tree = cKDTree(parts.located(solution.joint.process.rows))
-        radius = tree.query(first, [max(2, round(BALL_PLACES * share))])[0][:, 0]
+        distance, _ = tree.query(first, [max(2, round(BALL_PLACES * share))])
+        radius = np.asarray(distance)[:, 0]
         balls = [_ball(parts, *ball) for ball in zip(first, radius, strict=True)]
         places = Part.joined(balls).distinct()
         points = parts.located(places.rows)
-        distance = np.stack([np.linalg.norm(points - center, axis=1) for center in first])
-        inner = (distance <= INNER * radius[:, None]).any(axis=0)
+        away = np.stack([np.linalg.norm(points - center, axis=1) for center in first])
+        inner = np.asarray((away <= INNER * radius[:, None]).any(axis=0))
     return places, _observations(places, inner, solution, in_space)
 
 

@@ -119,9 +119,7 @@ class Whitener:
             if first < last:
                 own = part.take(slice(first, last))
                 points = self.parts.located(own.rows)
-                around = self.parts.around(
-                    points, cell, self.n_neighbors, known=low, before=high
-                )
+                around = self.parts.around(points, cell, self.n_neighbors, known=low, before=high)
                 for chosen, near in around:
                     yield near, np.searchsorted(near.hashes, own.hashes[chosen]).astype(np.int32)
             low = high

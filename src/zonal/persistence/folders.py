@@ -6,11 +6,10 @@ place, and ``attach(path)`` tells it where its files are.
 """
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
-from .._files import beside
+from .._files import beside, move, remove
 from .archive import write
 from .functions import walk
 
@@ -35,8 +34,8 @@ def write_folder(path: Path, content: bytes, owners: list[Any]) -> None:
     target = path.resolve()
     if target.is_dir() and any(target.iterdir()) and not (target / MODEL).is_file():
         raise ValueError(
-            f"{path} is a folder that holds no model: nothing is written there. Give a new name, or "
-            "the folder of a model that may be replaced."
+            f"{path} is a folder that holds no model: nothing is written there. Give a new name, "
+            "or the folder of a model that may be replaced."
         )
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {target.parent}.")
@@ -46,13 +45,9 @@ def write_folder(path: Path, content: bytes, owners: list[Any]) -> None:
         for owner in owners:
             owner.store_files(hidden / FILES)
         write(hidden / MODEL, content)
-        old = beside(path)
-        if target.exists():
-            os.replace(target, old)
-        os.replace(hidden, target)
-        shutil.rmtree(old, ignore_errors=True) if old.is_dir() else old.unlink(missing_ok=True)
+        move(hidden, path)
     except BaseException:
-        shutil.rmtree(hidden, ignore_errors=True)
+        remove(hidden)
         raise
 
 
@@ -73,8 +68,8 @@ def attach_files(model: Any, path: Path) -> None:
     folder = path if path.is_dir() else path.parent
     if not (folder / FILES).is_dir():
         raise ValueError(
-            f"{path} is the file of a model whose rows are in the folder {FILES!r} beside it, which "
-            "is not there: copy the whole folder that zonal.save has written."
+            f"{path} is the file of a model whose rows are in the folder {FILES!r} beside it, "
+            "which is not there: copy the whole folder that zonal.save has written."
         )
     for owner in owners:
         owner.attach(folder / FILES)

@@ -31,7 +31,9 @@ class Source(Protocol):
         Whether the rows can be walked over only once.
     """
 
-    once: bool
+    @property
+    def once(self) -> bool:
+        """Whether the rows can be walked over only once."""
 
     def survey(self, labels: bool = False, size: int = LEARN_ROWS) -> Survey:
         """Count the rows and draw the sample that is learnt from; collect the labels if asked."""
