@@ -248,10 +248,13 @@ class ModelLearner(Learner):
             local = None
         if self.features is None:
             return replace(shrink, local=local)
-        self._announce(survey, plan, table, n_folds)
+        if not survey.pilot:
+            self._announce(survey, plan, table, n_folds)
         if is_automatic(self.features):
             chosen = choose(self._question(survey, local, plan, table))
             if chosen is not None:
+                if survey.pilot and chosen.local is None:  # all rows are summed after all
+                    self._announce(survey, plan, table, n_folds)
                 return self._tuned(chosen.shrunk_as(shrink), survey, plan)
             local = local if local is not None and local.required else None
         features = fit_features(
