@@ -7,7 +7,6 @@ import pytest
 import xarray as xr
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
 
 import zonal
 from zonal.rows.stream import StreamSource
@@ -119,8 +118,8 @@ def test_cells_that_are_too_many_to_hold_are_in_parts(holes, quick, monkeypatch)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         model = zonal.grid.fit(holes.chunk(lat=5), model=clone(quick))
-    found = zonal.predict_grid(model, holes)["prediction"]
-    wanted = zonal.predict_grid(whole, holes)["prediction"]
+    found = zonal.predict_grid(model, like=holes)["prediction"]
+    wanted = zonal.predict_grid(whole, like=holes)["prediction"]
     np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 

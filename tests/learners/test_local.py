@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import zonal
 from tests.finite_differences import assert_gradient
-from zonal.rows import kept
+from zonal.partitions import FromParts
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (200, 2))

@@ -6,7 +6,7 @@ a class may be conditioned on are half as many as those that any of it may be, a
 the class hold few places more than the class itself. The first class, the head, is one part.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,8 +25,11 @@ from .part import Part
 
 __all__ = ["Whitened", "Whitener"]
 
-# All hashes are smaller.
+#: All hashes are smaller.
 END = 1 << 64
+# Cells are summed in so many groups that their sums take no more bytes than this together, but in
+# no fewer than these.
+SENT_BYTES, LEAST_GROUPS = 64 << 20, 16
 
 
 @dataclass(frozen=True)
@@ -92,22 +95,20 @@ class Whitener:
         begin = int(self.head.hashes[-1]) + 1
         found = [self._sums(self.head, np.arange(len(self.head), dtype=np.int32))]
         light = replace(self, head=self.head.take(slice(0, 1)))
-        found += source.map(partial(light.cell_sums, begin), self.parts.cells)
-        total: Whitened | None = None
-        for part in found:  # in the order of the cells, whoever was first
-            if part is not None:
-                total = part if total is None else total.merged(part)
+        made = self.features or self.process.features
+        width = 1 + len(self.offset) + made(self.head.rows[:1]).shape[1]
+        # Whoever sums, the groups are the same, and so are the sums.
+        n_groups = max(LEAST_GROUPS, SENT_BYTES // (8 * width**2))
+        cells = np.array_split(self.parts.cells, min(n_groups, len(self.parts.cells)))
+        found += source.map(partial(light.sums_of, begin), [group.tolist() for group in cells])
+        total = _added(found)
         assert total is not None
         return total
 
-    def cell_sums(self, begin: int, cell: int) -> Whitened | None:
-        """Return the sums over the places of a cell that are not in the head."""
-        total: Whitened | None = None
-        for near, judged in self._classes(begin, cell):
-            found = self._sums(near, judged)
-            if found is not None:
-                total = found if total is None else total.merged(found)
-        return total
+    def sums_of(self, begin: int, cells: list[int]) -> Whitened | None:
+        """Return the sums over the places of some cells that are not in the head."""
+        classes = (one for cell in cells for one in self._classes(begin, cell))
+        return _added(self._sums(near, judged) for near, judged in classes)
 
     def _classes(self, begin: int, cell: int) -> Iterator[tuple[Part, Indices]]:
         """Yield places of a class with their surroundings, and the numbers of the former."""
@@ -152,6 +153,15 @@ class Whitener:
         if len(hashes) <= n_places:  # one time in 10⁹
             hashes = np.concatenate(source.map(partial(_smallest, self.parts, END - 1), cells))
         return replace(self, most=int(np.partition(hashes, n_places)[n_places]))
+
+
+def _added(found: Iterable[Whitened | None]) -> Whitened | None:
+    """Return the sum of some sums, None for those of nothing."""
+    total: Whitened | None = None
+    for part in found:
+        if part is not None:
+            total = part if total is None else total.merged(part)
+    return total
 
 
 def _second(rows: FloatArray) -> npt.NDArray[np.uint64]:
