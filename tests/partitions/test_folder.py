@@ -141,7 +141,7 @@ def test_folders_of_others_are_left_alone(place, tmp_path):
     with pytest.raises(ValueError, match="holds no model"):
         zonal.save(fitted(), tmp_path / "mine")
     assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"
-    with pytest.raises(ValueError, match=r"no model of zonal\.save"):
+    with pytest.raises(IsADirectoryError, match=r"no model of zonal\.save"):
         zonal.load(tmp_path / "mine")
 
 

@@ -56,7 +56,9 @@ def file_of(path: Path) -> Path:
     if not path.is_dir():
         return path
     if not (path / MODEL).is_file():
-        raise ValueError(f"{path} is a folder, but holds no {MODEL}: it is no model of zonal.save.")
+        raise IsADirectoryError(
+            f"{path} is a folder, but holds no {MODEL}: it is no model of zonal.save."
+        )
     return path / MODEL
 
 

@@ -31,7 +31,7 @@ class ArraySource:
     def __init__(self, block: Block) -> None:
         self.block = block
 
-    def survey(self, labels: bool = False, size: int = 0) -> Survey:
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """Count the rows; the sample is all of them."""
         block = self.block
         n_rows = len(block)

@@ -55,8 +55,9 @@ class DaskSource:
         self._weighted = weight is not None
         self._counting: tuple[int, ...] | None = rows.lengths if weight is None else None
 
-    def survey(self, labels: bool = False, size: int = LEARN_ROWS) -> Survey:
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """The number of rows, a sample of them, the labels."""
+        size = LEARN_ROWS if size is None else size
         self._count()
         assert self._lengths is not None  # for the type checker: counted now
         assert self._counting is not None

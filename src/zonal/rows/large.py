@@ -28,9 +28,9 @@ class LargeSource:
         """Whether the rows can be walked over only once."""
         return self.source.once
 
-    def survey(self, labels: bool = False, size: int = 0) -> Survey:
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """Count the rows, and draw a large sample."""
-        return self.source.survey(labels, max(size, PILOT_ROWS))._replace(pilot=True)
+        return self.source.survey(labels, size or PILOT_ROWS)._replace(pilot=True)
 
     def hold(self, limit: int) -> Block | None:
         """Return all rows in memory, or None if they take more bytes than that."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from .block import Block
-from .hashing import LEARN_ROWS
 from .survey import Survey
 
 __all__ = ["Resume", "Source"]
@@ -35,8 +34,11 @@ class Source(Protocol):
     def once(self) -> bool:
         """Whether the rows can be walked over only once."""
 
-    def survey(self, labels: bool = False, size: int = LEARN_ROWS) -> Survey:
-        """Count the rows and draw the sample that is learnt from; collect the labels if asked."""
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
+        """Count the rows and draw the sample that is learnt from; collect the labels if asked.
+
+        The sample has at most `size` rows, by default 10,000.
+        """
 
     def hold(self, limit: int) -> Block | None:
         """Return all rows in memory as one block, or None if they take more bytes than that."""

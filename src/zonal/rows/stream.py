@@ -32,8 +32,9 @@ class StreamSource:
         self._head: list[Block] = []
         self._rest: Iterator[Block] | None = None
 
-    def survey(self, labels: bool = False, size: int = LEARN_ROWS) -> Survey:
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """The number of rows (of an iterator: of the first ones), a sample, the labels."""
+        size = LEARN_ROWS if size is None else size
         found: Survey | None = None
         counted, below = 0, None
         for block in self._beginning(size) if self.once else as_blocks(*self._data):
