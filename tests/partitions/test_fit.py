@@ -42,7 +42,7 @@ def same(serial, sorted_, rtol=1e-9):
 def test_parts_are_as_all_rows(name):
     serial = clone(MODELS[name]).fit(SPHERE, TARGET)
     with parts():
-        sorted_ = clone(MODELS[name]).fit(Blocks(SPHERE, TARGET))
+        sorted_ = clone(MODELS[name]).fit(Blocks(SPHERE, TARGET), None)
     assert sorted_.n_rows_ == len(SPHERE)
     assert len(sorted_._solution_.parts.cuts) == 8
     same(serial, sorted_)
@@ -59,7 +59,8 @@ def test_places_that_are_judged_are_the_same(monkeypatch):
         monkeypatch.setattr(f"{module}.JUDGED_ROWS", 700)
     model = MODELS["no features"]
     with parts():
-        same(clone(model).fit(SPHERE, TARGET), clone(model).fit(Blocks(SPHERE, TARGET)))
+        found = clone(model).fit(Blocks(SPHERE, TARGET), None)
+        same(clone(model).fit(SPHERE, TARGET), found)
 
 
 @pytest.mark.parametrize("cell_rows", [300, 3000])
@@ -67,7 +68,7 @@ def test_places_that_are_judged_are_the_same(monkeypatch):
 def test_neither_blocks_nor_cells_matter(cell_rows, size):
     model = MODELS["features beside"]
     with parts(cell_rows, head_rows=200):
-        found = clone(model).fit(Blocks(SPHERE, TARGET, size=size))
+        found = clone(model).fit(Blocks(SPHERE, TARGET, size=size), None)
     same(clone(model).fit(SPHERE, TARGET), found)
 
 
@@ -80,7 +81,7 @@ def test_weights_and_repeated_rows():
     weight[::50] = 0.0
     model = MODELS["features beside"]
     with parts():
-        found = clone(model).fit(Blocks(rows, y, weight))
+        found = clone(model).fit(Blocks(rows, y, weight), None)
     same(clone(model).fit(rows, y, weight), found)
 
 
@@ -88,7 +89,7 @@ def test_single_precision_and_two_targets():
     X, Y = SPHERE.astype(np.float32), np.column_stack([TARGET, FIELD]).astype(np.float32)
     model = MODELS["the kernel is split"]
     with parts():
-        found = clone(model).fit(iter(Blocks(X, Y)))  # which can be walked over once
+        found = clone(model).fit(iter(Blocks(X, Y)), None)  # which can be walked over once
     serial = clone(model).fit(X, Y)
     assert found._solution_.parts.part(0).rows.dtype == np.float32
     assert found.predict(QUERIES.astype(np.float32)).dtype == np.float32
@@ -99,7 +100,7 @@ def test_draws_gradients_and_importances():
     model = MODELS["everything is found"]
     serial = clone(model).fit(SPHERE, TARGET)
     with parts():
-        found = clone(model).fit(Blocks(SPHERE, TARGET))
+        found = clone(model).fit(Blocks(SPHERE, TARGET), None)
     np.testing.assert_allclose(found.gradient(QUERIES), serial.gradient(QUERIES), atol=1e-8)
     drawn = found.sample_y(QUERIES[:40], 3, random_state=0)
     np.testing.assert_allclose(drawn, serial.sample_y(QUERIES[:40], 3, random_state=0), atol=1e-8)
@@ -122,7 +123,7 @@ def test_intervals_from_whole_neighborhoods_hold(monkeypatch):
     y = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]) + 0.3 * rng.standard_normal(len(X))
     model = zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 16, noise=0.1)
     with parts():
-        found = model.fit(Blocks(X[:10_000], y[:10_000]))
+        found = model.fit(Blocks(X[:10_000], y[:10_000]), None)
     low, high = found.predict_interval(X[10_000:], coverage=0.9)
     hold = np.mean((y[10_000:] >= low) & (y[10_000:] <= high))
     # Quantiles come from about 1,800 rows, so that their own error counts as much.
@@ -135,12 +136,12 @@ def test_a_kernel_without_a_metric_gathers_rows():
     model = zonal.NeighborKriging(kernel, 8, noise=0.1)
     serial = clone(model).fit(X, X[:, 0])
     with parts():
-        found = clone(model).fit(Blocks(X, X[:, 0]))
+        found = clone(model).fit(Blocks(X, X[:, 0]), None)
     np.testing.assert_allclose(found.predict(X), serial.predict(X), rtol=1e-9)
 
 
 def test_rows_in_parts_cannot_be_continued():
     with parts():
-        found = clone(MODELS["features beside"]).fit(Blocks(SPHERE, TARGET))
+        found = clone(MODELS["features beside"]).fit(Blocks(SPHERE, TARGET), None)
     with pytest.raises(ValueError, match="rows in parts, which cannot be continued"):
         found.partial_fit(SPHERE, TARGET)

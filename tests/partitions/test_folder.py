@@ -28,7 +28,7 @@ def place(tmp_path, monkeypatch):
 
 def fitted():
     with parts():
-        return clone(MODEL).fit(Blocks(SPHERE, TARGET))
+        return clone(MODEL).fit(Blocks(SPHERE, TARGET), None)
 
 
 def test_the_folder_goes_with_the_last_model(place):
@@ -58,7 +58,7 @@ def test_a_fit_that_fails_leaves_nothing(place):
             return iter(Blocks(SPHERE, TARGET)) if Broken.n < 3 else broken()
 
     with parts(), pytest.raises(OSError, match="the disk is gone"):
-        clone(MODEL).fit(Broken())
+        clone(MODEL).fit(Broken(), None)
     gc.collect()
     assert not list(place.iterdir())
 

@@ -68,7 +68,7 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     mark = tmp_path / "died"
     with parts():
         found = clone(MODEL).fit(*collections(str(mark)))
-        calm = clone(MODEL).fit(Blocks(SPHERE, TARGET))
+        calm = clone(MODEL).fit(Blocks(SPHERE, TARGET), None)
     assert mark.exists()
     np.testing.assert_allclose(found.predict(QUERIES), calm.predict(QUERIES), atol=1e-12)
 

@@ -106,7 +106,7 @@ class InParts(Model):
     def make(self) -> Any:
         """Return the model, fitted to one block of rows that is not gathered."""
         with mock.patch("zonal.learners.model_learner.GATHERED_BYTES", 0):
-            return clone(self.unfitted).fit(iter([self.fitted_to]))
+            return clone(self.unfitted).fit(iter([self.fitted_to]), None)
 
 
 def calls(model: Any) -> list[tuple[str, dict[str, Any]]]:

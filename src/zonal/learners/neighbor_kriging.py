@@ -149,7 +149,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     def fit(
         self,
         X: Any,
-        y: Any = None,
+        y: Any,
         sample_weight: Any = None,
         *,
         queries: Any = None,
@@ -164,7 +164,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             Rows; float32 stays float32. Or a Dask array, or blocks (X, y) of rows, from
             `zonal.stream` or any iterator.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets, which share the kernel and the noise ratio; unless X yields them.
+            Targets, which share the kernel and the noise ratio; None where X yields them.
         sample_weight : array-like of shape (n_samples,), optional
             As in `KernelRidge`. Rows at one place with different targets are several observations.
         queries : array-like of shape (n_queries, n_features), optional
