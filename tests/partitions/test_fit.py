@@ -1,6 +1,7 @@
 """A model of parts is that of all rows in memory, to rounding."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -145,3 +146,19 @@ def test_rows_in_parts_cannot_be_continued():
         found = clone(MODELS["features beside"]).fit(Blocks(SPHERE, TARGET), None)
     with pytest.raises(ValueError, match="rows in parts, which cannot be continued"):
         found.partial_fit(SPHERE, TARGET)
+
+
+def test_a_table_with_words():
+    """Encoded block by block; without a mean of models about as good as all rows in memory."""
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.standard_normal((1800, 2)), columns=["a", "b"])
+    table["kind"] = np.array(["oak", "ash", "elm"], object)[rng.integers(0, 3, len(table))]
+    clean = np.sin(2 * table["a"]) + table["b"] * (table["kind"] == "oak")
+    y = (clean + 0.1 * rng.standard_normal(len(table))).to_numpy()
+    model = zonal.KernelRidge(budget=64, random_state=0)
+    with parts():
+        found = clone(model).fit(Blocks(table[:1500], y[:1500]))
+    assert isinstance(found._solution_, FromParts)
+    whole = clone(model).fit(table[:1500], y[:1500])
+    left, least = (1 - one.score(table[1500:], y[1500:]) for one in (found, whole))
+    assert left < 1.5 * least
