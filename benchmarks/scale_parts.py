@@ -130,8 +130,8 @@ def on_workers(n: int, found: dict[str, float]) -> list[str]:
         f"## Two Dask workers of 2 GB, one thread each, n = {n:,}",
         "256 harmonics beside a local part with 32 neighbours, all rows whitened. CPU seconds: "
         "other processes were at work, so that wall time would tell nothing, and the speed-up is "
-        "an estimate from these, not a measurement. The client has fitted rows in memory before, for "
-        "the comparison.",
+        "an estimate from these, not a measurement. The client has fitted rows in memory before, "
+        "for the comparison.",
         about_workers(found),
     ]
 
