@@ -34,10 +34,9 @@ class StreamSource:
 
     def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """The number of rows (of an iterator: of the first ones), a sample, the labels."""
-        size = LEARN_ROWS if size is None else size
         found: Survey | None = None
         counted, below = 0, None
-        for block in self._beginning(size) if self.once else as_blocks(*self._data):
+        for block in self._beginning(size or LEARN_ROWS) if self.once else as_blocks(*self._data):
             part = survey_block(block, counted, labels, below, size)
             counted += part.n_counting
             found = part if found is None else found + part

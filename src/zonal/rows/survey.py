@@ -91,7 +91,7 @@ def survey_block(
     first: int,
     labels: bool = False,
     below: int | None = None,
-    size: int = LEARN_ROWS,
+    size: int | None = None,
 ) -> Survey:
     """Survey one block of rows.
 
@@ -104,10 +104,11 @@ def survey_block(
         Whether y holds labels to collect.
     below : int, optional
         Only rows with smaller hashes are of interest.
-    size : int
-        The most rows of the sample. Where they would take more than `PILOT_BYTES` there are
+    size : int, optional
+        The most rows of the sample, by default `LEARN_ROWS`. Where they would take more than `PILOT_BYTES` there are
         fewer, but at least `LEARN_ROWS`.
     """
+    size = LEARN_ROWS if size is None else size
     counting = np.arange(len(block))
     if block.weight is not None:
         counting = np.flatnonzero(np.asarray(block.weight) > 0)
