@@ -105,8 +105,8 @@ def survey_block(
     below : int, optional
         Only rows with smaller hashes are of interest.
     size : int, optional
-        The most rows of the sample, by default `LEARN_ROWS`. Where they would take more than `PILOT_BYTES` there are
-        fewer, but at least `LEARN_ROWS`.
+        The most rows of the sample, by default `LEARN_ROWS`. Where they would take more than
+        `PILOT_BYTES` there are fewer, but at least `LEARN_ROWS`.
     """
     size = LEARN_ROWS if size is None else size
     counting = np.arange(len(block))
