@@ -22,6 +22,7 @@ LAYERS = [
     {"solvers"},
     {"theory", "calibration"},
     {"model"},
+    {"partitions"},
     {"selection"},
     {"learners"},
     {"evaluation", "distributed"},

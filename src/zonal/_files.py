@@ -4,11 +4,12 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import stat
 import zlib
 from pathlib import Path
 
-__all__ = ["beside", "move", "permissions", "shown_name"]
+__all__ = ["beside", "ended", "move", "permissions", "remove", "shown_name"]
 
 HIDDEN = re.compile(r"\.zonal-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}-(.*)", re.DOTALL)
 PREFIX = re.compile(r"\.zonal-[0-9a-f]{8}-\d+-[0-9a-f]{8}-")
@@ -36,20 +37,36 @@ def beside(path: Path) -> Path:
     host = zlib.crc32(platform.node().encode())
     for found in path.parent.glob(".zonal-*"):
         match = HIDDEN.fullmatch(found.name)
-        if match and match[3] == path.name and int(match[1], 16) == host and _ended(int(match[2])):
-            found.unlink(missing_ok=True)
+        if match and match[3] == path.name and int(match[1], 16) == host and ended(int(match[2])):
+            remove(found)
     return path.with_name(f".zonal-{host:08x}-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
 
 
 def move(hidden: Path, path: Path) -> None:
-    """Move a file that is whole to its place, through symbolic links.
+    """Move a file or folder that is whole to its place, through symbolic links.
 
     A file that is there gives its permissions to the one that replaces it.
     """
+    target = path.resolve()
+    if hidden.is_dir() or target.is_dir():  # which cannot be replaced in one step
+        old = beside(path)
+        if target.exists():
+            os.replace(target, old)
+        os.replace(hidden, target)
+        remove(old)
+        return
     mode = permissions(path)
     if mode is not None:
         hidden.chmod(mode)
-    os.replace(hidden, path.resolve())
+    os.replace(hidden, target)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def permissions(path: Path) -> int | None:
@@ -73,7 +90,7 @@ def shown_name(text: str) -> str:
     return PREFIX.sub("", text)
 
 
-def _ended(process: int) -> bool:
+def ended(process: int) -> bool:
     """Whether a process of this machine is known to have ended."""
     if os.name != "posix":  # where there is no signal that does nothing
         return False

@@ -7,7 +7,6 @@ import pytest
 import xarray as xr
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
 
 import zonal
 from zonal.rows.stream import StreamSource
@@ -112,20 +111,16 @@ def test_a_model_without_a_local_part_reads_chunk_by_chunk(holes, quick, monkeyp
     np.testing.assert_allclose(lazy["prediction"], at_once["prediction"], rtol=1e-9)
 
 
-def test_rows_that_are_too_many_to_hold_are_named(holes, monkeypatch):
-    for module in ("zonal.grid.filling", "zonal.learners.model_learner"):
-        monkeypatch.setattr(f"{module}.KEPT_BYTES", 100)
-    automatic = zonal.KernelRidge(budget=64, random_state=0)
-    with pytest.warns(UserWarning, match="features alone.*NeighborKriging"):
-        model = zonal.grid.fit(holes.chunk(lat=5), model=automatic)
-    assert model.local_ is None
-    assert model.selection_["local"].str.startswith("not tried: more than").all()
-    features = zonal.HarmonicFeatures("gaussian", 64)
+def test_cells_that_are_too_many_to_hold_are_in_parts(holes, quick, monkeypatch):
+    whole = zonal.grid.fit(holes, model=clone(quick))
+    monkeypatch.setattr("zonal.grid.filling.KEPT_BYTES", 100)
+    monkeypatch.setattr("zonal.learners.model_learner.GATHERED_BYTES", 100)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        asked = make_pipeline(zonal.SphereEncoder(), features)
-        local = zonal.KernelRidge(asked, local=zonal.NeighborKriging(), random_state=0)
-        assert zonal.grid.fit(holes.chunk(lat=5), model=local).local_ is not None
+        model = zonal.grid.fit(holes.chunk(lat=5), model=clone(quick))
+    found = zonal.predict_grid(model, like=holes.chunk(lat=5))["prediction"]  # lazy
+    wanted = zonal.predict_grid(whole, like=holes)["prediction"]
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
 def test_a_dataset_needs_a_target_where_there_are_several(holes, filled, quick):

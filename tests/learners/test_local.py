@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import zonal
 from tests.finite_differences import assert_gradient
-from zonal.rows import kept
+from zonal.partitions import FromParts
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (200, 2))
@@ -209,17 +209,20 @@ def test_blocks_as_cv_choose_for_gaps():
 
 
 def test_rows_beyond_memory_are_not_kept(monkeypatch):
+    """A classifier keeps all rows or none; a regressor has them in parts."""
     rows, y = rough(700)
-    monkeypatch.setattr(kept, "KEPT_BYTES", 100)
     monkeypatch.setattr("zonal.learners.model_learner.KEPT_BYTES", 100)
     monkeypatch.setattr("zonal.selection.choose.KEPT_BYTES", 100)
-    fitted = zonal.KernelRidge(budget=32, random_state=0).fit(rows, y)
+    labels = np.where(y > np.median(y), "high", "low")
+    fitted = zonal.KernelRidgeClassifier(budget=32, random_state=0).fit(rows, labels)
     assert fitted.local_ is None
     assert "not tried" in fitted.selection_["local"].iloc[0]
-    streamed = zonal.KernelRidge(budget=32, random_state=0).fit(
-        (rows[first : first + 100], y[first : first + 100]) for first in range(0, 700, 100)
-    )
-    np.testing.assert_allclose(streamed.predict(rows), fitted.predict(rows), atol=1e-6)
+    monkeypatch.setattr("zonal.selection.choose.KEPT_BYTES", 1 << 30)
+    part = zonal.KernelRidge(budget=32, random_state=0).fit(rows, y)
+    assert isinstance(part._solution_, FromParts)
+    monkeypatch.undo()
+    whole = zonal.KernelRidge(budget=32, random_state=0).fit(rows, y)
+    np.testing.assert_allclose(part.predict(rows), whole.predict(rows), atol=1e-9)
 
 
 def test_classes():

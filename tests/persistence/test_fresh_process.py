@@ -61,7 +61,8 @@ class Fresh(NamedTuple):
 
 def held(path):
     """Return the names of the types of zonal in a file."""
-    found = skops.io.get_untrusted_types(data=path.read_bytes())
+    file = path / "model.zonal" if path.is_dir() else path
+    found = skops.io.get_untrusted_types(data=file.read_bytes())
     return {name for name in found if name.startswith("zonal.")}
 
 

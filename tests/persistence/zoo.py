@@ -99,6 +99,16 @@ class Model:
         return [getattr(model, name)(*self.rows, **given) for name, given in calls(model)]
 
 
+@dataclass(frozen=True)
+class InParts(Model):
+    """The same, fitted to rows that are sorted into parts."""
+
+    def make(self) -> Any:
+        """Return the model, fitted to one block of rows that is not gathered."""
+        with mock.patch("zonal.learners.model_learner.GATHERED_BYTES", 0):
+            return clone(self.unfitted).fit(iter([self.fitted_to]), None)
+
+
 def calls(model: Any) -> list[tuple[str, dict[str, Any]]]:
     """Return the methods to ask a model by, with their options."""
     found: list[tuple[str, dict[str, Any]]] = []
@@ -289,6 +299,7 @@ MODELS = _named(
             (X, np.clip(np.round(y + 2), 0, 5)),
             {"trials": np.full(N, 5.0)},
         ),
+        InParts(zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 8, noise=0.1), (X[:9],), (X, y)),
         Model(PlaneDecoder("EPSG:32633", y=1, x=0), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.KernelCCA(features(), 2), (X[:9], X[:9, :2] ** 2), (X, X[:, :2] ** 2)),
     ]

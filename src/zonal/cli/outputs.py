@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .._files import beside, move
+from .._files import beside, move, remove
+from ..persistence.folders import MODEL
 from .errors import CommandError
 from .standard import copy_to_stdout, is_standard
 
@@ -53,7 +54,7 @@ def outputs(*paths: Path | None, force: bool = False) -> Iterator[list[Path]]:
     finally:
         for final, hidden in zip(paths, places, strict=True):
             if final is not None:
-                hidden.unlink(missing_ok=True)
+                remove(hidden)
 
 
 def check_outputs(*paths: Path | None, force: bool = False) -> None:
@@ -70,7 +71,7 @@ def _check(path: Path, force: bool) -> None:
     folder = path.resolve().parent
     if not folder.is_dir():
         raise CommandError(f"{path} cannot be written: there is no folder {folder}.")
-    if path.is_dir():
+    if path.is_dir() and not (path / MODEL).is_file():
         raise CommandError(f"{path} cannot be written: it is a folder.")
     if path.exists() and not force:
         raise CommandError(f"{path} exists: give another name, or --force to replace it.")

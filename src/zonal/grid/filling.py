@@ -1,7 +1,6 @@
 """Models of grids, and grids without holes."""
 
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
@@ -213,15 +212,6 @@ def _fitted(field: Field, model: Any, queries: Any = None) -> Any:
     if held is None and not isinstance(_last(chosen), Learner):  # which takes no blocks
         held = StreamSource(field).hold(sys.maxsize)
     if held is None:
-        if not streams and _local_is_open(chosen):
-            warnings.warn(
-                f"The cells with a value are more than {KEPT_BYTES / 2**30:g} GB as rows, which "
-                "are not held: the model has features alone, and no part that knows the nearest "
-                "cells. Choose a coarser grid or a part of it, or pass "
-                "model=KernelRidge(..., local=NeighborKriging()), which holds all rows.",
-                UserWarning,
-                stacklevel=3,
-            )
         chosen.fit(field)
     elif queries is not None and has_fit_parameter(chosen, "queries"):
         chosen.fit(held.X, held.y, queries=queries)
@@ -242,12 +232,6 @@ def own_covariates(model: Any, data: Any, target: str | None) -> tuple[str, ...]
 
 def _last(model: Any) -> Any:
     return model[-1] if isinstance(model, Pipeline) else model
-
-
-def _local_is_open(model: Any) -> bool:
-    """Tell whether a model would choose a local part."""
-    local = getattr(model, "local", None)
-    return isinstance(local, str) and local == "auto"
 
 
 def _default(few: bool, words: bool) -> KernelRidge:

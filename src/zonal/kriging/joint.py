@@ -30,9 +30,11 @@ from .whitening import Block, Whitening, spatial_order, subtract_neighbors
 __all__ = [
     "Features",
     "Joint",
+    "carried_by",
     "explained",
     "first_rows",
     "fit_joint",
+    "n_first_rows",
     "no_features",
     "whitened_gram",
 ]
@@ -273,19 +275,29 @@ def fit_joint(
         made = features or process.features
         gram = whitened_gram(whitening, locations, made, process.points, own)
     found = _marginal(whitening, gram, locations, process.noise, ratio, scale)
-    if features is None:
-        known = _by_blocks(process.carried, locations.rows, found.coef)
-    else:
-        known = explained(features, locations.rows, found.coef)
+    known = carried_by(process, features, locations.rows, found.coef)
     return Joint(process, found, locations.targets - found.mean - known)
+
+
+def carried_by(
+    process: LocalProcess, features: Features | None, rows: Array, coef: FloatArray
+) -> FloatArray:
+    """Return zᵀβ at rows, of features or of those that a process has itself: [n, t]."""
+    if features is None:
+        return _by_blocks(process.carried, rows, coef)
+    return explained(features, rows, coef)
 
 
 def first_rows(process: LocalProcess) -> Indices:
     """Return the rows from which the coefficients of a process' own features are found."""
+    return np.arange(min(n_first_rows(process), len(process.rows)), dtype=np.int32)
+
+
+def n_first_rows(process: LocalProcess) -> int:
+    """Return how many rows these are, of as many rows as there may be."""
     n_columns = process.features(process.rows[:1]).shape[1]
     noise = process.noise / float(process.kernel.diag(process.rows[:1])[0])
-    n_rows = max(FIRST_ROWS, math.ceil(n_columns * noise / NOISE_SHARE))
-    return np.arange(min(n_rows, len(process.rows)), dtype=np.int32)
+    return max(FIRST_ROWS, math.ceil(n_columns * noise / NOISE_SHARE))
 
 
 def _marginal(

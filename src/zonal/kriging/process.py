@@ -107,6 +107,11 @@ class LocalProcess:
             self._kept = None
 
     @property
+    def length_scale(self) -> FloatArray | None:
+        """The units of `points`; None where a kernel has no metric, by which rows are near."""
+        return None if self._correlated is not None else np.asarray(self._length_scale, np.float64)
+
+    @property
     def n_near(self) -> int:
         """The number of neighbours that are the nearest rows."""
         return self.n_neighbors - self.n_far

@@ -182,6 +182,7 @@ class Learner(BaseEstimator):
         merge: Callable[[Any, Any], Any],
         light: "Learner | None" = None,
         resume: Run | None = None,
+        block_rows: int | None = None,
     ) -> Any:
         """Merge what a function makes of the blocks of rows.
 
@@ -191,7 +192,7 @@ class Learner(BaseEstimator):
         if not isinstance(source, ArraySource):
             function = partial(_on_checked, light or self._snapshot(), function)
         merge_some, title = partial(_merged, merge), self._title("blocks of rows")
-        return source.reduce(function, merge_some, self._block_rows, resume, title)
+        return source.reduce(function, merge_some, block_rows or self._block_rows, resume, title)
 
     def _n_summed(self, sums: Any) -> int:
         """Return the number of rows in the sums, the only place that knows it of an iterator."""

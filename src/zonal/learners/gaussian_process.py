@@ -191,3 +191,4 @@ class GaussianProcess(RegressorMixin, ModelLearner):
 
     _local_class = NeighborKriging
     _many_targets = True
+    _in_parts = True

@@ -19,7 +19,7 @@ from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
 from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
-from ..model.from_rows import local_rows
+from ..model.from_rows import FromRows, local_rows
 from ..model.from_sums import FromSums
 from ..model.importance import PROBES, importances
 from ..model.known_errors import KnownErrors
@@ -29,11 +29,15 @@ from ..model.ridge_path import check_alphas, few_groups
 from ..model.start import Start
 from ..model.summation import announce_sums
 from ..moments.folds import Splits
+from ..partitions import FromParts, fit_parts
+from ..partitions.sorting import BLOCK_ROWS
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, sample_rows
+from ..rows import Block, Source, sample_rows, source_of
 from ..rows.array import ArraySource
 from ..rows.block import take
-from ..rows.kept import KEPT_BYTES
+from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
+from ..rows.large import LargeSource
+from ..rows.progress import phase
 from ..rows.survey import Survey
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
@@ -77,6 +81,8 @@ class ModelLearner(Learner):
     fit_intercept: bool = True
     #: Whether the choice may end with a weighted mean of several models.
     _blends = False
+    #: Whether rows of a local part may stay in parts.
+    _in_parts = False
     #: Whether y may have several columns.
     _many_targets = False
     #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
@@ -147,14 +153,19 @@ class ModelLearner(Learner):
         **options: Any,
     ) -> Source:
         self._errors_ = errors
+        splits, local = self._splits_rows(groups), self._local_part() is not None
+        # A splitter needs all rows in memory; for a local part they may stay where they are.
+        stays = local and self._in_parts and errors is None and not (splits or resumable)
+        if stays and isinstance(X, np.ndarray) and X.nbytes > KEPT_BYTES:
+            return LargeSource(source_of(X, np.asarray(y), weight))
         source = super()._open(X, y, weight, resumable, groups=groups)
-        if resumable or isinstance(source, ArraySource):
+        if resumable or isinstance(source, ArraySource) or not (local or splits):
             return source
-        if self._local_part() is None and not self._splits_rows(groups):
-            return source
-        # A local part and a splitter need all rows in memory.
-        held = source.hold(KEPT_BYTES)
-        return source if held is None else self._held(held, groups=groups)
+        held = source.hold(GATHERED_BYTES if stays else KEPT_BYTES)
+        if held is None:
+            return LargeSource(source) if stays else source
+        phase(f"gathered {len(held):,} rows, {n_bytes(held) / 1e6:,.1f} MB", self.verbose)
+        return self._held(held, groups=groups)
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
         # Two rows may have the same label by chance, a splitter decides where copies go, and
@@ -204,6 +215,7 @@ class ModelLearner(Learner):
         asked = self._asked(queries, recipe)
         # A weighted mean is one of tables, where distances to the rows tell nothing.
         self._start_ = replace(start, asked=asked) if isinstance(start, Start) else start
+        self._pilot_ = Block(*sample[1:]) if survey.pilot else None
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
@@ -236,10 +248,13 @@ class ModelLearner(Learner):
             local = None
         if self.features is None:
             return replace(shrink, local=local)
-        self._announce(survey, plan, table, n_folds)
+        if not survey.pilot:
+            self._announce(survey, plan, table, n_folds)
         if is_automatic(self.features):
             chosen = choose(self._question(survey, local, plan, table))
             if chosen is not None:
+                if survey.pilot and chosen.local is None:  # all rows are summed after all
+                    self._announce(survey, plan, table, n_folds)
                 return self._tuned(chosen.shrunk_as(shrink), survey, plan)
             local = local if local is not None and local.required else None
         features = fit_features(
@@ -285,7 +300,7 @@ class ModelLearner(Learner):
             Deadline(self.time_limit),
             plan,
             table,
-            "" if survey.whole or local is None else BEYOND_MEMORY,
+            "" if survey.whole or survey.pilot or local is None else BEYOND_MEMORY,
             self.verbose,
             blend=survey.whole and self._blends,
         )
@@ -327,8 +342,10 @@ class ModelLearner(Learner):
         return start
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
+        pilot, self._pilot_ = vars(self).get("_pilot_"), None
         if learnt is None:
-            super()._reduce(source, resume, learnt)
+            if pilot is None or self._start_.recipe.local is None or not self._sort(source, pilot):
+                super()._reduce(source, resume, learnt)
             return
         assert isinstance(source, ArraySource)  # a splitter has seen all rows
         plan, table = learnt
@@ -337,7 +354,44 @@ class ModelLearner(Learner):
         self._sums_ = found.sums if isinstance(found, FromSums) else self._sums(source.block)
         self.n_rows_ = len(source.block)
 
+    def _sort(self, source: Source, pilot: Block) -> bool:
+        """Fit to rows that are sorted into parts, where the kernel allows it."""
+        light = self._snapshot()
+        light.verbose = False
+
+        def reduce(function: Any, merge: Any) -> Any:
+            return self._walk(source, function, merge, light, block_rows=BLOCK_ROWS)
+
+        start = self._shrunk_start()
+        assert isinstance(start, Start)  # a pilot makes no weighted mean
+        found = fit_parts(
+            start,
+            pilot,
+            source,
+            light._sums,
+            reduce,
+            n_rows=None if source.once else self.n_rows_,
+            verbose=self.verbose,
+        )
+        if found is not None:
+            self._solution_, self.n_rows_ = found
+            self._sums_ = None
+            return True
+        size = n_bytes(pilot) * self.n_rows_ // len(pilot)
+        if size > KEPT_BYTES:
+            raise ValueError(
+                f"A local part whose kernel has no metric keeps all rows in memory, but they take "
+                f"{size / 1e9:.1f} GB: use local=None, or another kernel."
+            )
+        phase(f"gathering {self.n_rows_:,} rows, {size / 1e6:,.1f} MB", self.verbose)
+        return False
+
     def _partial_fit(self, X: Any, y: Any = None, weight: Any = None, classes: Any = None) -> Self:
+        if isinstance(self._solution_, FromParts):
+            raise ValueError(
+                f"{type(self).__name__} was fitted to rows in parts, which cannot be continued: "
+                "fit it to all rows again, or use local=None."
+            )
         if self.__sklearn_is_fitted__():
             start, found = self._shrunk_start(), self._solution_
             self._start_ = start if found is None else start.knowing(found)  # parameters stay
@@ -486,8 +540,15 @@ class ModelLearner(Learner):
     @property
     def local_(self) -> Any:
         """The local part, fitted to what the features leave; or None."""
-        part = self._solution.part
-        return None if part is None else self._local_class.of(part, self._cells_.single)
+        solution = self._solution
+        if solution.part is None:
+            return None
+        alone = (
+            solution.alone()
+            if isinstance(solution, FromParts)
+            else FromRows(None, None, 0, solution.part.without_features())
+        )
+        return self._local_class.of(alone, self._cells_.single)
 
     @property
     def shares_(self) -> dict[str, float]:

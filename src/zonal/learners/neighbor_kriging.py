@@ -12,9 +12,9 @@ from .._validation import check_count, check_time_limit, valid_rows
 from ..kernels import Kernel, as_kernel
 from ..model.cells import Cells
 from ..model.from_rows import FromRows
-from ..model.local_solution import LocalSolution
 from ..model.recipe import Local, Recipe
 from ..model.start import Start
+from ..partitions import FromParts
 from . import answers
 from .errors import known_errors
 from .model_learner import ModelLearner
@@ -161,9 +161,10 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows; float32 stays float32.
+            Rows; float32 stays float32. Or a Dask array, or blocks (X, y) of rows, from
+            `zonal.stream` or any iterator.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets, which share the kernel and the noise ratio.
+            Targets, which share the kernel and the noise ratio; None where X yields them.
         sample_weight : array-like of shape (n_samples,), optional
             As in `KernelRidge`. Rows at one place with different targets are several observations.
         queries : array-like of shape (n_queries, n_features), optional
@@ -185,25 +186,25 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         return self._fit(X, y, weight, queries=queries, errors=errors)
 
     @classmethod
-    def of(cls, solution: LocalSolution, single: bool) -> Self:
+    def of(cls, solution: FromRows | FromParts, single: bool) -> Self:
         """Return the local part of a model, fitted to what its features leave.
 
         Parameters
         ----------
-        solution : LocalSolution
-            Of the whole model.
+        solution : FromRows or FromParts
+            The local part alone (``alone()`` of the whole model).
         single : bool
             Whether there is one target, and predictions have one axis.
         """
-        process = solution.joint.process
-        return cls(solution.found.kernel, process.n_neighbors)._take(solution, single)
+        part = solution.part
+        return cls(part.found.kernel, part.joint.process.n_neighbors)._take(solution, single)
 
-    def _take(self, solution: LocalSolution, single: bool) -> Self:
+    def _take(self, solution: FromRows | FromParts, single: bool) -> Self:
         """Take over what was found."""
-        self.n_features_in_ = solution.joint.process.rows.shape[1]
+        self.n_features_in_ = solution.part.joint.process.rows.shape[1]
         self._cells_ = Cells(single=single)
         self._start_ = Start(Recipe(local=self._local_part()), self._cells_, 0, None)
-        self._solution_ = FromRows(None, None, 0, solution.without_features())
+        self._solution_ = solution
         self._sums_, self._probes_ = None, None
         return self
 
@@ -250,6 +251,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     encoder = None
     metric = False
     _many_targets = True
+    _in_parts = True
 
     def _check_parameters(self) -> None:
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")

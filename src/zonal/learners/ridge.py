@@ -256,3 +256,4 @@ class KernelRidge(RegressorMixin, ModelLearner):
 
     _local_class = NeighborKriging
     _many_targets = True
+    _in_parts = True

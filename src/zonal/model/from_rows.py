@@ -148,6 +148,10 @@ class FromRows:
         """Return the model to which the places nearest to some rows are not known."""
         return replace(self, part=self.part.without(self.local_rows(rows)), kept={})
 
+    def alone(self) -> "FromRows":
+        """Return the local part alone, of what the mean and the features leave."""
+        return FromRows(None, None, 0, self.part.without_features())
+
     def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
         """Draw the latent functions jointly at rows: [n, n_targets, n_samples]."""
         return draw_local(self.part, self.map, self.local_rows(rows), n_samples, seed)

@@ -18,14 +18,28 @@ from ..kriging.joint import Joint, first_rows, fit_joint
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
+from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
 from ..kriging.space_time import find_space_time, split_space_time
 from ..moments.folds import Splits
-from ..rows import Block, sample_rows
+from ..rows import Block, row_hash, sample_rows
+from ..rows.copies import content_hash
 from .known_errors import KnownErrors
 
-__all__ = ["MOST_SPLITS", "LocalGradient", "LocalSolution", "Observations", "solve_local"]
+__all__ = [
+    "FEW_NEIGHBORS",
+    "JUDGED_ROWS",
+    "MOST_SPLITS",
+    "OBSERVED_PLACES",
+    "LocalGradient",
+    "LocalSolution",
+    "Observations",
+    "find_local",
+    "judged_places",
+    "shrunk",
+    "solve_local",
+]
 
 # Without features, mean, scale and evidence of more rows come from the terms of so many.
 JUDGED_ROWS = 20_000
@@ -317,30 +331,18 @@ def solve_local(
     offset = np.average(locations.targets, axis=0, weights=locations.weight)
     locations = replace(locations, targets=locations.targets - offset)
     if found is None:
-        splits = features is None and n_features > 0
-        quick = partial(is_short, locations, n_neighbors) if splits else None
-        found = find_parameters(
-            locations, kernel, noise, verbose=verbose, deadline=deadline, quick=quick
+        found = find_local(
+            locations,
+            features,
+            kernel=kernel,
+            noise=noise,
+            n_neighbors=n_neighbors,
+            n_features=n_features,
+            verbose=verbose,
+            deadline=deadline,
+            periods=periods,
         )
-        if periods is not None and kernel is None and features is None:
-            found = find_space_time(
-                locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
-            )
-            found = split_space_time(locations, found, n_features, n_neighbors, verbose)
-        if features is not None:
-            found = _beside(locations, features, found, kernel is None, noise is None)
-        else:
-            found = split_parameters(
-                locations,
-                found,
-                n_features,
-                n_neighbors=n_neighbors,
-                move_kernel=kernel is None,
-                move_noise=noise is None,
-                verbose=verbose,
-            )
-    if alpha is not None and found.low is None:
-        found = Found(found.kernel, found.noise, 1 / max(alpha, 1e-300), found.log_evidence)
+    found = shrunk(found, alpha)
     scale = None
     if errors is not None:
 
@@ -365,8 +367,8 @@ def solve_local(
     judged = None
     if found.low is not None:
         judged = first_rows(process)
-    elif features is None and len(locations) > JUDGED_ROWS:
-        judged = np.linspace(0, len(locations) - 1, JUDGED_ROWS).astype(np.int32)
+    elif features is None:
+        judged = judged_places(locations.rows)
     joint = fit_joint(
         locations,
         process,
@@ -382,6 +384,65 @@ def solve_local(
         observed = replace(observed, in_space=True, wanted=wanted)
     spread = locations.targets.var(axis=0)
     return LocalSolution(joint, offset, found, spread, observations=observed, errors=errors)
+
+
+def find_local(
+    locations: Locations,
+    features: Callable[[Array], Array] | None,
+    *,
+    kernel: Any = None,
+    noise: float | None = None,
+    n_neighbors: int = 32,
+    n_features: int = 0,
+    verbose: bool = False,
+    deadline: Deadline | None = None,
+    periods: tuple[float, ...] | None = None,
+) -> Found:
+    """Find the parameters of a local part by evidence, from places with targets about zero.
+
+    The parameters are those of `solve_local`.
+    """
+    splits = features is None and n_features > 0
+    quick = partial(is_short, locations, n_neighbors) if splits else None
+    found = find_parameters(
+        locations, kernel, noise, verbose=verbose, deadline=deadline, quick=quick
+    )
+    if periods is not None and kernel is None and features is None:
+        found = find_space_time(
+            locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
+        )
+        found = split_space_time(locations, found, n_features, n_neighbors, verbose)
+    if features is not None:
+        found = _beside(locations, features, found, kernel is None, noise is None)
+    else:
+        found = split_parameters(
+            locations,
+            found,
+            n_features,
+            n_neighbors=n_neighbors,
+            move_kernel=kernel is None,
+            move_noise=noise is None,
+            verbose=verbose,
+        )
+    return found
+
+
+def shrunk(found: Found, alpha: float | None) -> Found:
+    """Return parameters with the ridge that is given, where features are not those of the split."""
+    if alpha is None or found.low is not None:
+        return found
+    return Found(found.kernel, found.noise, 1 / max(alpha, 1e-300), found.log_evidence)
+
+
+def judged_places(rows: Array) -> Indices | None:
+    """Return some of many places, by which the mean and the scale are known; None for all.
+
+    Which ones their content decides, so that it does not matter who holds them.
+    """
+    if len(rows) <= JUDGED_ROWS:
+        return None
+    hashes = row_hash(content_hash(rows))
+    return np.sort(np.argpartition(hashes, JUDGED_ROWS)[:JUDGED_ROWS]).astype(np.int32)
 
 
 def _beside(

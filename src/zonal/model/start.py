@@ -10,6 +10,9 @@ from sklearn.utils.validation import _num_samples
 from .._deadline import Deadline
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
+from ..kernels import Kernel
+from ..kriging.locations import locate
+from ..kriging.search import Found
 from ..moments import Moments
 from ..moments.folds import Splits
 from ..rows import Block
@@ -22,7 +25,7 @@ from .from_rows import FromRows, local_map, local_rows
 from .from_sums import FromSums
 from .known_errors import KnownErrors
 from .local_calibration import refitted_parts
-from .local_solution import MOST_SPLITS, solve_local
+from .local_solution import MOST_SPLITS, find_local, shrunk, solve_local
 from .recipe import Recipe
 from .ridge_path import seen_in, solve_folds, solve_splits
 from .ridge_posterior import RidgePosterior, left_out
@@ -196,33 +199,78 @@ class Start:
         """Return the same for other cells."""
         return replace(self, cells=cells)
 
-    def _with_local_part(self, block: Block, plan: Splits | None, verbose: bool) -> FromRows:
-        recipe, local = self.recipe, self.recipe.local
+    @property
+    def learnt(self) -> bool:
+        """Whether the columns that the local part sees were learnt from targets."""
+        columns = self.recipe.columns
+        return columns is not None and FeatureSpace(columns, 0).learnt
+
+    def in_space(self, n_columns: int) -> bool:
+        """Tell whether rows of so many columns are places, among which there are holes."""
+        return not (self.learnt or self.cells.mixed) and n_columns <= PLACE_COLUMNS
+
+    @property
+    def _alpha(self) -> float | None:
+        """The ridge, where it is given."""
+        alpha = self.recipe.alpha
+        return None if isinstance(alpha, str) else float(alpha)
+
+    def parameters(self, sums: KeptRows, verbose: bool = False) -> Found:
+        """Return the parameters of the local part: those that are known, or found from rows."""
+        local = self.recipe.local
         assert local is not None
-        merge = self.cells.classes is None
-        errors = None if block.weight is None else self.errors
-        if errors is None:
+        if local.found is not None:
+            return shrunk(local.found, self._alpha)
+        block, kernel = self._resolved(sums.joined())
+        X, Y, weight = block.parts
+        places = locate(np.asarray(X), np.asarray(Y, np.float64), weight, local.seed, self.learnt)
+        offset = np.average(places.targets, axis=0, weights=places.weight)
+        found = find_local(
+            replace(places, targets=places.targets - offset),
+            local_map(self.recipe.features, self.n_columns),
+            kernel=kernel,
+            noise=local.noise,
+            n_neighbors=local.n_neighbors,
+            n_features=local.n_features,
+            verbose=verbose,
+            deadline=Deadline(local.seconds),
+            periods=local.periods,
+        )
+        return shrunk(found, self._alpha)
+
+    def _resolved(self, block: Block) -> tuple[Block, Kernel | None]:
+        """Return rows with weights of mean one, and the kernel that is given as numbers."""
+        local = self.recipe.local
+        assert local is not None
+        if self.errors is None or block.weight is None:
+            merge = self.cells.classes is None
             block = replace(block, weight=relative_weights(*block.parts, merge=merge))
         kernel = None
         if local.kernel is not None:
             kernel = local.kernel.resolve(block.X, block.weight)
             kernel(block.X[:1])  # length scales of another number of columns are an error here
-        learnt = recipe.columns is not None and FeatureSpace(recipe.columns, 0).learnt
+        return block, kernel
+
+    def _with_local_part(self, block: Block, plan: Splits | None, verbose: bool) -> FromRows:
+        recipe, local = self.recipe, self.recipe.local
+        assert local is not None
+        errors = None if block.weight is None else self.errors
+        block, kernel = self._resolved(block)
         part = solve_local(
             block,
             local_map(recipe.features, self.n_columns),
             local.found,
             kernel=kernel,
             noise=local.noise,
-            alpha=None if isinstance(recipe.alpha, str) else float(recipe.alpha),
+            alpha=self._alpha,
             n_neighbors=local.n_neighbors,
             n_far=local.n_far,
             n_features=local.n_features,
             fit_neighbors=local.fit_neighbors,
             plan=plan,
             seed=local.seed,
-            learnt=learnt,
-            in_space=not (learnt or self.cells.mixed) and block.X.shape[1] <= PLACE_COLUMNS,
+            learnt=self.learnt,
+            in_space=self.in_space(block.X.shape[1]),
             queries=self.asked,
             verbose=verbose,
             deadline=Deadline(local.seconds),

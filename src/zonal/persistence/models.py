@@ -16,6 +16,7 @@ from .._signals import postponed
 from .._validation import is_sparse
 from .._version import __version__
 from .archive import MAX_BYTES, check_parts, check_seal, check_sizes, seal, write
+from .folders import asks_folder, attach_files, file_of, files_of, write_folder
 from .functions import MissingFunction, replace, user_functions, walk
 from .types import MOVED_MODULES, full_name, trusted_names
 
@@ -49,7 +50,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     model : estimator
         The model.
     path : path-like
-        The file, by habit ``something.zonal``.
+        The file, by habit ``something.zonal``. A path that ends with ``/`` is a folder, and so is
+        that of a model whose rows are in parts (`KernelRidge` of more rows than are gathered):
+        the parts are files in it, which `load` maps into memory and reads when they are needed.
 
     Raises
     ------
@@ -73,13 +76,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"{type(model).__name__} is not a kernel, a features object or a learner; only these "
             "can be saved."
         )
-    functions = user_functions(model)
-    stand_ins = {
+    functions, owners = user_functions(model), files_of(model)
+    stand_ins: dict[int, Any] = {
         id(value): stand_in
         for name, values in functions.items()
         for stand_in in [MissingFunction(name)]
         for value in values
     }
+    stand_ins.update({id(owner): owner.blank() for owner in owners})
     with postponed():  # which no signal leaves half done
         # A model with a local part holds its rows.
         content = sio.dumps(
@@ -95,7 +99,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
                 f"{type(model).__name__} was not saved, for it could not be loaded again: {error}"
             ) from error
         _warn(list(functions), own, content)
-        write(Path(path), content)
+        if owners or asks_folder(path):
+            write_folder(Path(path), content, owners)
+        else:
+            write(Path(path), content)
 
 
 def _with_header(content: bytes, header: dict[str, Any]) -> bytes:
@@ -156,7 +163,7 @@ def load(
     Parameters
     ----------
     path : path-like
-        The file.
+        The file or folder.
     functions : mapping of str to callable, optional
         The Python functions that were not saved, by the names that `save` gave.
     trusted : iterable of types, optional
@@ -177,7 +184,7 @@ def load(
     """
     sio = _skops()
     path = Path(path)
-    content = path.read_bytes()
+    content = file_of(path).read_bytes()
     with postponed():
         needed = _needed_functions(path, content, max_bytes)
     given = dict(functions or {})
@@ -195,6 +202,7 @@ def load(
     missing = [value for _, value in walk(model) if isinstance(value, MissingFunction)]
     if any(vars(value).get("name") not in needed for value in missing):
         raise ValueError(f"{path} is damaged: it lacks a function that its header does not name.")
+    attach_files(model, path)
     stand_ins = {id(value): given[value.name] for value in missing}
     return replace(model, stand_ins) if stand_ins else model
 

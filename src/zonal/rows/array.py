@@ -1,7 +1,7 @@
 """Rows that are one array, matrix or frame in memory."""
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class ArraySource:
     def __init__(self, block: Block) -> None:
         self.block = block
 
-    def survey(self, labels: bool = False) -> Survey:
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """Count the rows; the sample is all of them."""
         block = self.block
         n_rows = len(block)
@@ -56,3 +56,7 @@ class ArraySource:
     ) -> Result:
         """Apply the function to the one block there is; it uses all cores itself."""
         return function(self.block)
+
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function makes of items, one after the other."""
+        return [function(item) for item in items]

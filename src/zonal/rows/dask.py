@@ -1,7 +1,7 @@
 """Walking over the blocks of Dask collections, wherever they are."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,8 +55,9 @@ class DaskSource:
         self._weighted = weight is not None
         self._counting: tuple[int, ...] | None = rows.lengths if weight is None else None
 
-    def survey(self, labels: bool = False) -> Survey:
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """The number of rows, a sample of them, the labels."""
+        size = LEARN_ROWS if size is None else size
         self._count()
         assert self._lengths is not None  # for the type checker: counted now
         assert self._counting is not None
@@ -64,13 +65,14 @@ class DaskSource:
         if sum(self._lengths) == 0:
             raise ValueError("X has 0 rows; at least one is needed: all its chunks are empty.")
         firsts = _starts(self._counting)
-        below = _below(n_counting)
+        below = _below(n_counting, size)
         found = self._reduce(
-            lambda number: (_survey, firsts[number], labels, below), lambda a, b: a + b
+            lambda number: (survey_block, firsts[number], labels, below, size), lambda a, b: a + b
         )
-        if len(found.sample.numbers) < min(n_counting, LEARN_ROWS):
+        if len(found.sample.numbers) < min(n_counting, found.size):
             found = self._reduce(
-                lambda number: (_survey, firsts[number], labels, None), lambda a, b: a + b
+                lambda number: (survey_block, firsts[number], labels, None, size),
+                lambda a, b: a + b,
             )
         result: Survey = found
         return result
@@ -103,6 +105,15 @@ class DaskSource:
         """Merge what a function makes of the blocks; they are as large as the chunks."""
         self._count()
         return self._reduce(lambda number: (function,), merge)
+
+    @explained()
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function makes of items, each a task of one thread on any worker."""
+        import dask
+
+        shared = dask.delayed(Shipped(function), traverse=False, pure=False)
+        call = dask.delayed(_call, pure=False)
+        return list(dask.compute(*(call(shared, item) for item in items)))
 
     @explained()  # of all of it: to ask which workers there are needs the scheduler too
     def _reduce(
@@ -198,12 +209,13 @@ def _step(
         return part if total is None else merge(total, part)
 
 
+def _call(function: Shipped, item: Any) -> Any:
+    with one_thread():
+        return function.value(item)
+
+
 def _merge(merge: Any, left: Any, right: Any) -> Any:
     return merge(left, right)
-
-
-def _survey(block: Block, first: int, labels: bool, below: int | None) -> Survey:
-    return survey_block(block, first, labels, below)
 
 
 def _count(X: Any, weight: Any) -> tuple[int, int]:
@@ -220,11 +232,11 @@ def _starts(lengths: tuple[int, ...]) -> list[int]:
     return [0, *itertools.accumulate(lengths)][: len(lengths)]
 
 
-def _below(n_rows: int) -> int | None:
+def _below(n_rows: int, size: int) -> int | None:
     """A bound that all sampled rows' hashes are below, but for one time in 10⁹.
 
-    Hashes are uniform: of n rows about 10,000 (1 + 6/√10,000) have a hash below that share of
-    2⁶⁴, so that hardly more rows than needed leave their workers.
+    Hashes are uniform: of n rows about s (1 + 6/√s), where s rows are sampled, have a hash below
+    that share of 2⁶⁴, so that hardly more rows than needed leave their workers.
     """
-    share = LEARN_ROWS * (1 + 6 / LEARN_ROWS**0.5) / n_rows
+    share = size * (1 + 6 / size**0.5) / n_rows
     return None if share >= 1 else int(share * 2**64)

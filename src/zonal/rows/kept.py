@@ -4,10 +4,16 @@ from dataclasses import dataclass
 
 from .block import Block, join
 
-__all__ = ["KEPT_BYTES", "KeptRows", "n_bytes"]
+__all__ = ["GATHERED_BYTES", "KEPT_BYTES", "PILOT_BYTES", "PILOT_ROWS", "KeptRows", "n_bytes"]
 
 #: Rows of more bytes than this are not kept unless somebody asks for it.
 KEPT_BYTES = 2 << 30
+#: Where rows can stay in parts, no more than this is gathered: a fit holds about five times the
+#: bytes of its rows, and should not need a gigabyte of a machine that only asks a cluster.
+GATHERED_BYTES = 128 << 20
+#: Of more rows, a model with a local part is chosen by a sample of so many, and of so many bytes.
+#: The search for its parameters looks at no more than 100,000 of them.
+PILOT_ROWS, PILOT_BYTES = 1 << 19, 64 << 20
 
 
 def n_bytes(block: Block) -> int:

@@ -1,6 +1,6 @@
 """The protocol of rows: what a fit asks of them, whoever holds them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from .block import Block
@@ -30,10 +30,15 @@ class Source(Protocol):
         Whether the rows can be walked over only once.
     """
 
-    once: bool
+    @property
+    def once(self) -> bool:
+        """Whether the rows can be walked over only once."""
 
-    def survey(self, labels: bool = False) -> Survey:
-        """Count the rows and draw the sample that is learnt from; collect the labels if asked."""
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
+        """Count the rows and draw the sample that is learnt from; collect the labels if asked.
+
+        The sample has at most `size` rows, by default 10,000.
+        """
 
     def hold(self, limit: int) -> Block | None:
         """Return all rows in memory as one block, or None if they take more bytes than that."""
@@ -51,3 +56,6 @@ class Source(Protocol):
         The result does not depend on who holds the rows, but for rounding. A title is shown
         beside a progress bar where rows are read one block after the other.
         """
+
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function makes of items, on the workers that hold the rows."""

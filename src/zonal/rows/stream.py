@@ -1,6 +1,6 @@
 """Walking over blocks of rows one after the other, in one process."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -32,15 +32,15 @@ class StreamSource:
         self._head: list[Block] = []
         self._rest: Iterator[Block] | None = None
 
-    def survey(self, labels: bool = False) -> Survey:
+    def survey(self, labels: bool = False, size: int | None = None) -> Survey:
         """The number of rows (of an iterator: of the first ones), a sample, the labels."""
         found: Survey | None = None
         counted, below = 0, None
-        for block in self._beginning() if self.once else as_blocks(*self._data):
-            part = survey_block(block, counted, labels, below)
+        for block in self._beginning(size or LEARN_ROWS) if self.once else as_blocks(*self._data):
+            part = survey_block(block, counted, labels, below, size)
             counted += part.n_counting
             found = part if found is None else found + part
-            if len(found.sample.numbers) == LEARN_ROWS:
+            if len(found.sample.numbers) == found.size:
                 below = int(row_hash(found.sample.numbers).max())
         if found is None:
             raise ValueError("X has 0 rows; at least one is needed: the stream yielded no blocks.")
@@ -103,14 +103,18 @@ class StreamSource:
         while self._head:
             yield self._head.pop(0)
 
-    def _beginning(self) -> Iterator[Block]:
+    def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function makes of items, one after the other."""
+        return [function(item) for item in items]
+
+    def _beginning(self, size: int) -> Iterator[Block]:
         """Yield the first rows of an iterator, which are kept for later."""
         read: list[Block] = []
         rows = 0
         for block in self._blocks():
             read.append(block)
-            yield block.rows(slice(0, min(len(block), LEARN_ROWS - rows)))
+            yield block.rows(slice(0, min(len(block), size - rows)))
             rows += len(block)
-            if rows >= LEARN_ROWS:
+            if rows >= size:
                 break
         self._head = read + self._head

@@ -143,7 +143,7 @@ def _unheld(question: Question) -> str:
     local, survey = question.local, question.survey
     if local is None:
         return ""
-    if not survey.whole:
+    if not (survey.whole or survey.pilot):
         return question.unheld or BEYOND_MEMORY
     n_rows, n_columns = survey.sample.X.shape
     if local.required:

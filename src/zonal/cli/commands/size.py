@@ -1,15 +1,19 @@
-"""``zonal size``: how many features the theory recommends, and how many are enough."""
+"""``zonal size``: how many features are enough, and what a fit of many rows takes."""
 
+import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ...partitions.plan import Plan
 from ...tables import open_table
 from ...theory import recommend
 from .. import options as opt
 from ..columns import encodable
 from ..console import Screen
+from ..errors import CommandError
 from ..models import kernel_named
 from ..standard import spooled
 
@@ -17,7 +21,14 @@ __all__ = ["size"]
 
 
 def size(
-    data: opt.Data,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="A table, as for zonal fit; left out with --rows.",
+            show_default=False,
+        ),
+    ] = None,
     lam: Annotated[
         float | None,
         typer.Option(
@@ -38,6 +49,18 @@ def size(
     lon: opt.Lon = None,
     drop_missing: opt.DropMissing = False,
     seed: opt.Seed = 0,
+    rows: Annotated[
+        float | None,
+        typer.Option(
+            help="Say what a fit of so many rows with the local part takes, such as 1e9.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Annotated[int, typer.Option(help="Columns of these rows.", min=1)] = 3,
+    workers: Annotated[int, typer.Option(help="Workers, of one core each.", min=1)] = 1,
+    features: Annotated[
+        int, typer.Option(help="Features beside the local part, which need all rows.", min=0)
+    ] = 0,
     as_json: opt.Json = False,
 ) -> None:
     """Say how many features a kernel needs on a table: by theorem, and measured.
@@ -48,14 +71,20 @@ def size(
     For example:
 
     - `zonal size heights.parquet --ignore height --lat lat --lon lon --lam 10 --eps 0.5`
+    - `zonal size --rows 1e9 --workers 64`
     """
     screen = Screen(as_json)
+    if rows is not None:
+        _plan(data, rows, columns, workers, features, screen)
+        return
+    if data is None:
+        raise CommandError("Give a table, or --rows, such as: zonal size --rows 1e9 --workers 64.")
     wanted = kernel_named(kernel, bandwidth)
     table = open_table(spooled(data))
-    rows, encoder = encodable(
+    given, encoder = encodable(
         table, screen, lat=lat, lon=lon, inputs=inputs, ignore=ignore, drop_missing=drop_missing
     )
-    X = encoder.fit_transform(rows.X)
+    X = encoder.fit_transform(given.X)
     ridge = len(X) / 1000 if lam is None else lam
     with screen.stage("Measuring"):
         found = recommend(wanted, X, lam=ridge, eps=eps, delta=delta, random_state=seed)
@@ -64,7 +93,7 @@ def size(
     screen.finish(
         {
             "data": data,
-            "inputs": rows.columns,
+            "inputs": given.columns,
             "kernel": repr(found.kernel),
             "rows": found.n,
             "dimensions": found.dim,
@@ -81,5 +110,33 @@ def size(
                 "note": found.theorem_note,
             },
             "measured": [asdict(item) for item in found.measurements],
+        }
+    )
+
+
+def _plan(
+    data: Path | None, rows: float, columns: int, workers: int, features: int, screen: Screen
+) -> None:
+    """Print what a fit of many rows takes."""
+    if data is not None:
+        raise CommandError(f"--rows {rows:g} is for rows that are not there yet: leave out {data}.")
+    if not (1 <= rows <= 1e15 and math.isfinite(rows)):
+        raise CommandError(f"--rows {rows:g} must be a number from 1 to 1e15, such as 1e9.")
+    plan = Plan(int(rows), columns, 1, features, workers)
+    if not screen.as_json:
+        print(plan)
+    screen.finish(
+        {
+            "rows": plan.n_rows,
+            "columns": columns,
+            "workers": workers,
+            "features": features,
+            "stages": [stage._asdict() for stage in plan.stages()],
+            "parts": plan.n_cells,
+            "slices": plan.n_slices,
+            "worker_bytes": plan.worker_bytes,
+            "client_bytes": plan.client_bytes,
+            "model_bytes": plan.model_bytes,
+            "seconds": plan.seconds,
         }
     )
