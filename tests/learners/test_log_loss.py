@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
@@ -51,7 +52,7 @@ def test_rows_left_out_are_those_of_refits(y):
         kept = np.arange(60) != row
         other = on_columns(alpha=1.0).fit(rows[kept], labels[kept])
         solution = other._solution
-        logits = solution.mean(rows[[row]])[0]
+        logits = solution.averaged(rows[[row]])[0]
         # At the temperature of the whole fit, which one row hardly changes.
         scaled = logits / model.calibration_.temperature
         own = np.searchsorted(classes, labels[row])
@@ -68,13 +69,42 @@ def test_evidence_shrinks_labels_that_are_noise():
     assert np.abs(chances - 1 / 3).max() < 0.15
 
 
+def test_alpha_is_that_of_the_laplace_evidence_where_classes_can_be_told_apart():
+    """Laplace's evidence of scikit-learn's modes, over a grid of α, is nowhere much larger.
+
+    About the mode hardly a row has curvature, so that the quadratic model made there says nothing
+    of the evidence at much larger α.
+    """
+    rows = np.random.default_rng(3).uniform(-3, 3, (600, 2))
+    labels = np.sin(rows[:, 0]) * rows[:, 1] > 0
+    features = zonal.NystroemFeatures(zonal.Gaussian(2.0), 60, random_state=0)
+    model = zonal.KernelRidgeClassifier(features, local=None, loss="log").fit(rows, labels)
+    assert model.score(rows, labels) > 0.95
+    Z = model.features_.transform(rows)
+
+    def evidence(alpha):
+        known = LogisticRegression(C=1 / alpha, tol=1e-8, max_iter=10_000).fit(Z, labels)
+        p = known.predict_proba(Z)[:, 1]
+        h = p * (1 - p)
+        middle = Z - h @ Z / h.sum()
+        fit = np.log(np.where(labels, p, 1 - p)).sum() - alpha / 2 * np.square(known.coef_).sum()
+        log_det = np.linalg.slogdet(np.eye(Z.shape[1]) + (middle.T * h) @ middle / alpha)[1]
+        return fit - (log_det + np.log(h.sum())) / 2
+
+    largest = max(evidence(model.alpha_ * factor) for factor in (1e-2, 0.1, 0.5, 2.0, 10.0, 1e3))
+    assert evidence(model.alpha_) > largest - 1.0
+
+
 def test_averages_are_less_sure_than_the_mode():
     model = on_columns(alpha=0.1).fit(X[:40], TWO[:40])
     mode = model._solution.mode
     f = X @ mode.coef[:, 0] + mode.intercept
-    variance = mode.spread.leverage(X)
-    np.testing.assert_allclose(model.decision_function(X), probit_scaled(f, variance), rtol=1e-9)
-    assert (np.abs(model.decision_function(X)) < np.abs(f)).all()
+    np.testing.assert_allclose(model.decision_function(X), f, rtol=1e-9)
+    averaged = probit_scaled(f, mode.spread.leverage(X))
+    assert (np.abs(averaged) < np.abs(f)).all()
+    own = model.calibration_
+    chances = own.mixed / 2 + (1 - own.mixed) * expit(averaged / own.temperature)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], chances, rtol=1e-9)
 
 
 def test_refitting_keeps_features_and_alpha():

@@ -101,7 +101,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         local: Any = "auto",
         encoder: Any = "auto",
         class_weight: Any = None,
-        loss: str = "squared",
+        loss: str = "log",
         budget: int = 1024,
         metric: bool = True,
         time_limit: float | None = None,
@@ -218,7 +218,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes: [n_samples, n_classes]; see the notes of the class."""
         calibration = self.calibration_
-        scores = self._values(X)
+        scores = self._averaged(X)
         return calibration.probabilities(scores).astype(scores.dtype)
 
     @blockwise
@@ -255,11 +255,19 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         True
         """
         calibration = self.calibration_
-        return calibration.sets(self._values(X), coverage)
+        return calibration.sets(self._averaged(X), coverage)
 
     def _values(self, X: Any) -> Array:
         """Return the values of the classes at rows: [n, n_classes]."""
         return self._model.at(self._check_rows(X, reset=False)).mean
+
+    def _averaged(self, X: Any) -> Array:
+        """Return the values that are calibrated: of logits, those averaged over the posterior."""
+        solution = self._solution
+        if not isinstance(solution, FromClasses):
+            return self._values(X)
+        rows = self._cells_.rows(self._check_rows(X, reset=False))
+        return solution.averaged(rows).astype(self._cells_.dtype(rows), copy=False)
 
     @property
     def classes_(self) -> Array:
@@ -310,7 +318,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         chosen = is_automatic(self.features) and isinstance(self.local, str)
         if not (chosen and hasattr(kernel, "length_scale") and isinstance(source, ArraySource)):
             return squared
-        found = how.beside(squared, source.block, self.budget)
+        known = start.keeping(squared)
+        found = how.beside(
+            squared, source.block, self.budget, lambda rows: known.solved(known.sums(rows))
+        )
         if found is None or found.calibrated.loss >= held_out_loss(squared):
             return squared
         return found

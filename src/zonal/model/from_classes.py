@@ -88,7 +88,13 @@ class FromClasses:
         return {}
 
     def mean(self, rows: Any) -> Array:
-        """Return averaged logits of the classes at rows: [n, K]."""
+        """Return logits of the classes at the mode: [n, K]."""
+        mode = self.mode
+        found = self.space.map(rows, lambda Z: linear(Z, mode.coef, mode.intercept))
+        return latent_of(np.asarray(found, np.float64))
+
+    def averaged(self, rows: Any) -> FloatArray:
+        """Return logits that are averaged over the posterior: [n, K]; their order is the same."""
         return _averaged(*_latent(self.space, self.mode, rows))
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
