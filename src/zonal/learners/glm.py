@@ -174,7 +174,9 @@ class KernelGLM(RegressorMixin, ModelLearner):
         if y is not None and not is_many(X):
             y = column_or_1d(y, warn=True)
         given = {"offset": offset, "exposure": exposure, "trials": trials}
-        if any(values is not None for values in given.values()) or likelihood.name == "binomial":
+        if y is None and is_many(X):
+            _check_stream(given)
+        elif any(v is not None for v in given.values()) or likelihood.name == "binomial":
             y = pack(likelihood, y, **given)
         return self._fit(X, y, sample_weight)
 
@@ -495,6 +497,16 @@ class KernelGLM(RegressorMixin, ModelLearner):
             getattr(self.likelihood, "name", self.likelihood) != "student"
         )
         return tags
+
+
+def _check_stream(given: dict[str, Any]) -> None:
+    """Raise an error for parts of responses that are given beside a stream."""
+    for name, values in given.items():
+        if values is not None:
+            raise ValueError(
+                f"{name} is given beside a stream of blocks: let the stream yield (X, Y) with "
+                "three columns of Y, the response, the offset (or log exposure) and the trials."
+            )
 
 
 def _with_features(rows: Block, start: Expansion) -> tuple[ArraySource, Expansion, Rotation | None]:
