@@ -186,7 +186,11 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     @blockwise
     def decision_function(self, X: Any) -> Array:
-        """Values whose largest wins: [n_samples, n_classes], or [n_samples] for two classes."""
+        """Logits, or values of the indicators: [n_samples, n_classes], or [n_samples] of two.
+
+        Of two classes the sign decides, of more the largest value; but with a local part, the
+        largest probability, which has a level for each class.
+        """
         scores = self._values(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -210,8 +214,13 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     def predict(self, X: Any) -> Array:
         """Predict labels: [n_samples]."""
         scores = self._values(X)
-        # As the sign of the decision function, ties included.
-        best = scores[:, 1] > scores[:, 0] if len(self.classes_) == 2 else scores.argmax(axis=1)
+        n_classes = len(self.classes_)
+        if n_classes == 2:  # as the sign of the decision function, ties included
+            best = scores[:, 1] > scores[:, 0]
+        elif self._solution.part is not None and n_classes <= FEW_CLASSES:
+            best = self.calibration_.probabilities(scores).argmax(axis=1)
+        else:
+            best = scores.argmax(axis=1)
         return np.asarray(self.classes_[best.astype(np.intp)])
 
     @blockwise
