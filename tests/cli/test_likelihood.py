@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 import zonal as library
+from zonal.cli.responses import LikelihoodName
+from zonal.likelihoods.names import LIKELIHOODS
 
 from .console import as_json, good, message, zonal
 
@@ -111,3 +113,7 @@ def test_counts_are_recognised(folder):
     assert "add --likelihood poisson" in (folder / "s.html").read_text()
     other = as_json("fit", "t.csv", "--target", "x", "-i", "seen", *SMALL, cwd=folder)
     assert other["suggestions"] == []
+
+
+def test_all_likelihoods_have_a_word():
+    assert set(LikelihoodName) == set(LIKELIHOODS)

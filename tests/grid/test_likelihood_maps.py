@@ -47,8 +47,7 @@ def test_classes_have_a_probability_each(words):
 
 
 def field_with_holes(values):
-    """Return a grid whose cells between 20 and 60 degrees east are not known, and which those are.
-    """
+    """Return a grid, and the same without the cells between 20 and 60 degrees east."""
     lat, lon = np.arange(-60.0, 61, 10), np.arange(-150.0, 151, 10)
     whole = xr.DataArray(values(lat[:, None] + 0 * lon), {"lat": lat, "lon": lon}, name="kind")
     return whole, whole.where((whole.lon < 20) | (whole.lon > 60))

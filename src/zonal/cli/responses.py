@@ -13,14 +13,22 @@ from ..evaluation import Split
 from ..learners import KernelGLM
 from ..learners.glm_targets import pack
 from ..likelihoods import as_likelihood
-from ..likelihoods.names import LIKELIHOODS
 from ..tables.frames import FrameStream
 from .errors import CommandError
 from .training import LocalTrainingRows
 
 __all__ = ["AtParts", "LikelihoodName", "Response", "ResponseRows", "response_of"]
 
-LikelihoodName = StrEnum("LikelihoodName", {name.upper(): name for name in LIKELIHOODS})
+
+class LikelihoodName(StrEnum):
+    """The likelihoods, as `zonal.likelihoods` names them."""
+
+    POISSON = "poisson"
+    NEGATIVE_BINOMIAL = "negative_binomial"
+    GAMMA = "gamma"
+    BERNOULLI = "bernoulli"
+    BINOMIAL = "binomial"
+    STUDENT = "student"
 
 
 @dataclass(frozen=True)
@@ -88,19 +96,25 @@ class Response:
         if values is not None and self.part == "exposure":
             note(
                 ~(values > 0),
-                lambda k: f"the exposure {values[k]:g} in column {self.column!r}: it must be "
-                "positive. Leave such rows out.",
+                lambda k: (
+                    f"the exposure {values[k]:g} in column {self.column!r}: it must be "
+                    "positive. Leave such rows out."
+                ),
             )
         if values is not None and self.part == "trials":
             note(
                 (values < 1) | (values != np.floor(values)),
-                lambda k: f"{values[k]:g} trials in column {self.column!r}: it must be a whole "
-                "number of at least 1.",
+                lambda k: (
+                    f"{values[k]:g} trials in column {self.column!r}: it must be a whole "
+                    "number of at least 1."
+                ),
             )
             note(
                 y > values,
-                lambda k: f"{y[k]:g} in column {target!r}, which is more than its {values[k]:g} "
-                f"trials in column {self.column!r}.",
+                lambda k: (
+                    f"{y[k]:g} in column {target!r}, which is more than its {values[k]:g} "
+                    f"trials in column {self.column!r}."
+                ),
             )
         return min(found, default=None)
 
@@ -144,8 +158,9 @@ def response_of(
             f"--exposure is for counts and amounts, not for --likelihood {likelihood.value}: use "
             "--offset."
         )
-    part, column = next(iter(given.items()), (None, None))
-    return Response(likelihood.value, part, column)
+    for part, column in given.items():
+        return Response(likelihood.value, part, column)
+    return Response(likelihood.value)
 
 
 class ResponseRows(LocalTrainingRows):
@@ -193,9 +208,8 @@ class _WithColumn:
     response: Response
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        name = self.response.column
         for X, y, *values in self.rows:
-            yield (X.assign(**{name: values[0]}) if values else X), y
+            yield (X.assign(**{str(self.response.column): values[0]}) if values else X), y
 
 
 class AtParts(RegressorMixin, BaseEstimator):

@@ -44,7 +44,8 @@ def alpha_of_evidence(
         log_det = n_latent * np.log1p(values / alpha)
         return 0.5 * float((log_det - squares / (values + alpha)).sum())
 
-    logs = np.log(values.mean() or 1.0) + np.linspace(*np.log(RANGE), N_TRIED)
+    low, high = np.log(RANGE)
+    logs = np.log(values.mean() or 1.0) + np.linspace(low, high, N_TRIED)
     losses = np.array([loss(log) for log in logs])
     best = int(losses.argmin())
     if near is not None:

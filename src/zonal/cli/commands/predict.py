@@ -93,8 +93,8 @@ def predict(
 
     DATA is read, predicted and written in batches, so that it may be larger than memory. The output
     has the column `prediction`. Words that the fit has not seen and gaps are predicted too, if the
-    table of the fit had words or gaps. Of counts, the column of exposures of the fit is used if DATA
-    has it.
+    table of the fit had words or gaps. The column of exposures that a fit of counts had is used if
+    DATA has it.
 
     For example:
 
