@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from .._typing import Array
 from ..evaluation import Split
@@ -212,7 +211,7 @@ class _WithColumn:
             yield (X.assign(**{str(self.response.column): values[0]}) if values else X), y
 
 
-class AtParts(RegressorMixin, BaseEstimator):
+class AtParts:
     """A fitted `KernelGLM` that finds exposures, offsets or trials in a column of the rows.
 
     Parameters
@@ -226,7 +225,9 @@ class AtParts(RegressorMixin, BaseEstimator):
     #: Quantiles are those of the likelihood.
     calibration_ = None
 
-    def __init__(self, model: KernelGLM, part: str | None = None, column: str | None = None):
+    def __init__(
+        self, model: KernelGLM, part: str | None = None, column: str | None = None
+    ) -> None:
         self.model = model
         self.part = part
         self.column = column
@@ -258,6 +259,6 @@ class AtParts(RegressorMixin, BaseEstimator):
         """Return a copy that predicts the same."""
         return type(self)(self.model.without_sums(), self.part, self.column)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether the model is fitted."""
-        return True
+    def __sklearn_tags__(self) -> Any:
+        """What kind of estimator it stands for."""
+        return self.model.__sklearn_tags__()

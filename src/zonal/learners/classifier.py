@@ -20,6 +20,7 @@ from ..model.start import Start
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, blockwise
 from ..rows.array import ArraySource
+from ..rows.kept import KEPT_BYTES
 from ..rows.progress import phase
 from ..rows.survey import Survey
 from .model_learner import ModelLearner
@@ -43,15 +44,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
-    loss : {"squared", "log"}, default="squared"
+    loss : {"log", "squared"}, default="log"
         ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
         chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
         the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
         LogisticRegression with C = 1/α. Where a local part alone was chosen, it is compared with
         logistic regression on landmark features of the same kernel, by the log loss of rows that
-        are left out. Rows that are seen once (`partial_fit`, iterators, checkpoints), a splitter as
-        `cv`, a given local part and more than 50 classes have the squared loss; ``loss_`` tells.
-        Others are walked over some twenty times.
+        are left out. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
+        into memory), a splitter as `cv`, a given local part and more than 50 classes have the
+        squared loss; ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
         of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
@@ -186,12 +187,12 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     @blockwise
     def decision_function(self, X: Any) -> Array:
-        """Logits, or values of the indicators: [n_samples, n_classes], or [n_samples] of two.
+        """Averaged logits, or indicators: [n_samples, n_classes], or [n_samples] of two classes.
 
         Of two classes the sign decides, of more the largest value; but with a local part, the
         largest probability, which has a level for each class.
         """
-        scores = self._values(X)
+        scores = self._averaged(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def gradient(self, X: Any) -> Array:
@@ -207,7 +208,11 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
         classes
         """
-        gradient = self._model.gradient(self._check_rows(X, reset=False))
+        rows, solution = self._check_rows(X, reset=False), self._solution
+        if isinstance(solution, FromClasses):
+            gradient = solution.averaged_gradient(self._cells_.rows(rows))
+        else:
+            gradient = self._model.gradient(rows)
         return gradient[:, 1] - gradient[:, 0] if len(self.classes_) == 2 else gradient
 
     @blockwise
@@ -303,6 +308,13 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         """The fitted features, or None."""
         found = self._solution_
         return found.space.features if isinstance(found, FromClasses) else super().features_
+
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
+        source = super()._open(X, y, weight, resumable, **options)
+        if resumable or not source.once or self.loss != "log":
+            return source
+        held = source.hold(KEPT_BYTES)  # to walk over it again
+        return source if held is None else self._held(held, **options)
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         super()._reduce(source, resume, learnt)

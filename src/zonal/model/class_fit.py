@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from .._typing import FloatArray
 from ..moments.ridge import Eigen
 from .class_sums import ClassExpansion, ClassSums
-from .laplace_alpha import alpha_of_evidence
+from .laplace_alpha import AlphaSearch
 from .newton_sums import Spread
 
 __all__ = ["ClassMode", "fit_classes"]
@@ -77,7 +77,7 @@ class _Search:
         self.n_passes = 0
         self.alpha = 1.0
         self.move = 0.0  # of log α, the last one
-        self.n_classes = max(start.coef.shape[1], 2)
+        self.search = AlphaSearch(max(start.coef.shape[1], 2) - 1)
 
     def passed(self, coef: FloatArray, with_gram: bool = False) -> ClassSums:
         """Sum over all rows."""
@@ -102,16 +102,14 @@ class _Search:
             self.alpha = self.given
             return
         squares = np.square(turned).sum(axis=1)
-        near = self.alpha if np.any(self.coef) else None
-        found = alpha_of_evidence(values, squares, self.n_classes - 1, near)
-        self.alpha = found if near is None else self._further(near, found)
-
-    def _further(self, near: float, found: float) -> float:
-        """Return α beyond the one found, by how moves of log α got shorter (Aitken)."""
-        move = np.log(found / near)
-        shorter = move / self.move if self.move else 0.0
-        self.move = move
-        return float(near * np.exp(move * min(1 / (1 - min(shorter, 0.99)), FURTHEST)))
+        near = self.search.alpha
+        self.alpha = self.search.next(values, squares)
+        if near is not None:
+            # Beyond the α found, by how moves of its logarithm got shorter (Aitken).
+            move = np.log(self.alpha / near)
+            shorter = min(move / self.move, 0.99) if self.move else 0.0
+            self.alpha = self.search.further(near * np.exp(move * min(1 / (1 - shorter), FURTHEST)))
+            self.move = move
 
     def descend(self, n_steps: int) -> None:
         """Minimise by L-BFGS in whitened coordinates about the coefficients at hand."""

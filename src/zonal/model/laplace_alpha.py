@@ -16,44 +16,69 @@ from scipy.optimize import minimize_scalar
 
 from .._typing import FloatArray
 
-__all__ = ["alpha_of_evidence"]
+__all__ = ["AlphaSearch"]
 
-# The range of α that is searched, in units of the mean eigenvalue of S, and values tried in it.
+# The range of α that is searched, in units of the mean eigenvalue of the first S, and values tried
+# in it. (Of a later S it may be zero: where rows are certain they have no curvature.)
 RANGE, N_TRIED = (1e-12, 1e6), 54
 
 
-def alpha_of_evidence(
-    values: FloatArray, squares: FloatArray, n_latent: int = 1, near: float | None = None
-) -> float:
-    """Return the α of largest evidence, or that of the optimum next to a given one.
+class AlphaSearch:
+    """A search that goes on from quadratic model to quadratic model.
 
     Parameters
     ----------
-    values : ndarray of shape (D,)
-        λ.
-    squares : ndarray of shape (D,)
-        Squares of Vᵀb, summed over latent functions.
     n_latent : int
         t.
-    near : float, optional
-        The α that the quadratic model belongs to; none at zero coefficients.
     """
 
-    def loss(log: float) -> float:
-        alpha = np.exp(log)
-        log_det = n_latent * np.log1p(values / alpha)
-        return 0.5 * float((log_det - squares / (values + alpha)).sum())
+    def __init__(self, n_latent: int = 1) -> None:
+        self.n_latent = n_latent
+        self.alpha: float | None = None
+        self._logs: FloatArray | None = None
 
-    low, high = np.log(RANGE)
-    logs = np.log(values.mean() or 1.0) + np.linspace(low, high, N_TRIED)
-    losses = np.array([loss(log) for log in logs])
-    best = int(losses.argmin())
-    if near is not None:
-        best = int(np.abs(logs - np.log(near)).argmin())
-        around = losses[max(best - 1, 0) : best + 2]
-        while around.min() < losses[best]:
-            best = max(best - 1, 0) + int(around.argmin())
-            around = losses[max(best - 1, 0) : best + 2]
-    bounds = logs[max(best - 1, 0)], logs[min(best + 1, N_TRIED - 1)]
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})
-    return float(np.exp(found.x))
+    def next(self, values: FloatArray, squares: FloatArray) -> float:
+        """Return α of the largest evidence, after the first time that next to the one at hand.
+
+        Parameters
+        ----------
+        values : ndarray of shape (D,)
+            λ.
+        squares : ndarray of shape (D,)
+            Squares of Vᵀb, summed over latent functions.
+        """
+
+        def loss(log: float) -> float:
+            alpha = np.exp(log)
+            log_det = self.n_latent * np.log1p(values / alpha)
+            return 0.5 * float((log_det - squares / (values + alpha)).sum())
+
+        if self._logs is None:
+            low, high = np.log(RANGE) + np.log(values.mean() or 1.0)
+            self._logs = np.linspace(low, high, N_TRIED)
+        logs = self._logs
+        losses = np.array([loss(log) for log in logs])
+        if self.alpha is None:
+            best = int(losses.argmin())
+        else:
+            best = _lowest(losses, int(np.abs(logs - np.log(self.alpha)).argmin()))
+        bounds = logs[max(best - 1, 0)], logs[min(best + 1, N_TRIED - 1)]
+        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})
+        self.alpha = float(np.exp(found.x))
+        return self.alpha
+
+    def further(self, alpha: float) -> float:
+        """Go to another α, or to the end of the range."""
+        assert self._logs is not None
+        self.alpha = float(np.exp(np.clip(np.log(alpha), self._logs[0], self._logs[-1])))
+        return self.alpha
+
+
+def _lowest(losses: FloatArray, place: int) -> int:
+    """Return where the losses are lowest, downhill from a place."""
+    while True:
+        first = max(place - 1, 0)
+        best = first + int(losses[first : place + 2].argmin())
+        if losses[best] >= losses[place]:
+            return place
+        place = best

@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._typing import FloatArray
 from ..likelihoods import Likelihood
 from ..moments.ridge import Eigen, solve_ridge
-from .laplace_alpha import alpha_of_evidence
+from .laplace_alpha import AlphaSearch
 from .newton_sums import Expansion, NewtonSums, Spread
 
 __all__ = ["Mode", "find_mode"]
@@ -108,12 +108,12 @@ class _System:
         """The slope of the likelihood in the coefficients, the constant eliminated."""
         return np.asarray(self.sums.slope[:-1] - self.pull * self.sums.slope[-1])
 
-    def best_alpha(self, dispersion: float, near: float | None) -> float:
-        """Return the α of the largest evidence of the quadratic model; near the one at hand."""
+    def best_alpha(self, dispersion: float, search: AlphaSearch) -> float:
+        """Return the α of the largest evidence of the quadratic model."""
         eigen = self.eigen
         # Vᵀb, for the slope b at zero coefficients.
         turned = eigen.vectors.T @ self.slope + eigen.values * (eigen.vectors.T @ self.coef)
-        return alpha_of_evidence(eigen.values, turned**2 / dispersion, near=near)
+        return search.next(eigen.values, turned**2 / dispersion)
 
     def step(self, alpha: float) -> tuple[FloatArray, float, float]:
         """Return the next coefficients and constant, and what the objective may gain by them."""
@@ -194,7 +194,7 @@ class _Search:
         self.n_passes = 0
         # The first pass is about zero, at latent values that are no function of coefficients.
         self.system = _System(self._pass(None, start.constant), np.zeros(len(start.shift)), 0.0)
-        self.alpha = 0.0
+        self.alpha, self.search = 0.0, AlphaSearch()
         self._shrink()
         self._go(*self.system.step(self.alpha)[:2], np.inf)
 
@@ -222,8 +222,7 @@ class _Search:
         if self.given is not None:
             self.alpha = self.given
             return
-        near = self.alpha if np.any(system.coef) else None
-        self.alpha = system.best_alpha(self.likelihood.dispersion, near)
+        self.alpha = system.best_alpha(self.likelihood.dispersion, self.search)
 
     def _objective(self, system: _System) -> float:
         return system.sums.loss + self.alpha / 2 * float(system.coef @ system.coef)
