@@ -43,6 +43,14 @@ def test_the_weight_of_a_class_is_a_weight_of_its_rows():
     np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-9)
 
 
+def test_integer_weights_are_repeated_rows():
+    counts = np.random.default_rng(4).integers(1, 4, 300)
+    rows = np.repeat(np.arange(300), counts)
+    one, two = on_columns().fit(X, TWO, counts), on_columns().fit(X[rows], TWO[rows])
+    assert one.alpha_ == pytest.approx(two.alpha_, rel=1e-9)
+    np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-9)
+
+
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 def test_rows_left_out_are_those_of_refits(y):
     """The log loss of rows that are left out, without a second fit: to a hundredth of it."""

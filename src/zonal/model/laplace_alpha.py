@@ -12,7 +12,7 @@ search climbs from the α at hand to the optimum next to it.
 """
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from .._typing import FloatArray
 
@@ -62,9 +62,19 @@ class AlphaSearch:
             best = int(losses.argmin())
         else:
             best = _lowest(losses, int(np.abs(logs - np.log(self.alpha)).argmin()))
-        bounds = logs[max(best - 1, 0)], logs[min(best + 1, N_TRIED - 1)]
-        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})
-        self.alpha = float(np.exp(found.x))
+
+        def slope(log: float) -> float:
+            alpha = np.exp(log)
+            shrunk = 1 / (values + alpha)
+            return float((alpha * squares * shrunk**2 - self.n_latent * values * shrunk).sum())
+
+        # The root of the slope, which rounding moves less than the lowest of nearly equal losses.
+        low, high = logs[max(best - 1, 0)], logs[min(best + 1, N_TRIED - 1)]
+        if slope(low) < 0 < slope(high):
+            best_log = float(brentq(slope, low, high, xtol=1e-13))
+        else:  # at an end of the range
+            best_log = float(logs[best])
+        self.alpha = float(np.exp(best_log))
         return self.alpha
 
     def further(self, alpha: float) -> float:
