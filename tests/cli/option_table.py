@@ -112,6 +112,7 @@ FIT: dict[str, dict[str, Case]] = {
         ),
         "--trials COL alone": lambda k: ("--trials", k.number),
     },
+    "queries": {"--queries FILE": lambda k: ("--queries", k.data)},
     "drop_missing": {"--drop-missing": lambda k: ("--drop-missing",)},
     "likelihood": {
         "--likelihood student": lambda k: ("--likelihood", "student"),

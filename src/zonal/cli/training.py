@@ -195,6 +195,7 @@ def train(
     *,
     target: str,
     notes: Mapping[str, Any] | None = None,
+    queries: Any = None,
 ) -> Trained:
     """Fit to the training rows, so that the model can be saved before it is judged.
 
@@ -213,6 +214,8 @@ def train(
         The name of y.
     notes : mapping, optional
         What else the model remembers of its table.
+    queries : frame, optional
+        Rows that will be asked.
     """
     validation = validation or Validation()
     with screen.stage("Reading rows"):
@@ -223,6 +226,8 @@ def train(
         learner.set_params(cv=validation.folds(learner.cv, labels, screen))
         known["groups"] = labels if validation.chooses else None
     with screen.stage("Fitting"):
+        if queries is not None:
+            known["queries"] = queries
         learner.fit(*rows.train(), **known)
         if is_regressor(learner) and rows.response is None:
             learner.calibration_  # noqa: B018  # found now, so that it is saved

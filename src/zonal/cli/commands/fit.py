@@ -23,6 +23,7 @@ from ..models import LocalPart, feature_map, number_or
 from ..noise import NoiseKind
 from ..outputs import check_outputs, outputs
 from ..processes import Engine, check_engine, check_numbers, rows_of
+from ..queries import read_queries
 from ..report.fit_page import draw_fit, show_fit
 from ..responses import response_of
 from ..standard import spooled
@@ -103,6 +104,16 @@ def fit(
     exposure: opt.Exposure = None,
     offset: opt.Offset = None,
     trials: opt.Trials = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A table of rows that will be asked, with the columns of the inputs: intervals "
+            "are made for as far from DATA as these are.",
+            rich_help_panel=opt.TABLE,
+            show_default=False,
+        ),
+    ] = None,
     drop_missing: opt.DropMissing = False,
     likelihood: opt.Likelihood = None,
     features: opt.Features = "auto",
@@ -185,9 +196,11 @@ def fit(
         raise CommandError("--noise-column is for targets that are numbers: leave it out.")
     response = response_of(likelihood, exposure, offset, trials)
     if response is not None:
-        _check_alone(classify, noise_column, cv, group, engine)
+        _check_alone(classify, noise_column, cv, group, engine, queries)
     beside = noise_column or (response.column if response else None)  # it is no input
     others = [*(inputs or []), *([beside] if beside else [])]
+    if queries and (classify or engine is Engine.DASK):
+        raise CommandError("--queries is for targets that are numbers and --engine local.")
     check_outputs(out, report, force=force)
     data = spooled(data)
     shown = screen if engine is Engine.LOCAL else None
@@ -209,9 +222,12 @@ def fit(
     validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
     kinds, mixed = Kinds(tuple(categorical or ()), tuple(numeric or ())), None
     given: Columns | FrameStream = columns
+    asked = None
     if engine is Engine.LOCAL:
         look = look_at(columns, kinds, screen, place.crs is None, suggests=response is None)
         given = FrameStream(columns, look.survey, kinds.categorical)
+        if queries is not None:
+            asked = read_queries(queries, columns, look.survey, kinds)
         if look.mixed:
             check_numbers_only(place)
             mixed = kinds
@@ -253,7 +269,9 @@ def fit(
         notes = place.notes() | known | (response.notes if response else {})
         # The model is in its place before it is judged: whatever happens then, it is not lost.
         with outputs(out, force=force) as (model_path,):
-            trained = train(learner, rows, screen, validation, target=target, notes=notes)
+            trained = train(
+                learner, rows, screen, validation, target=target, notes=notes, queries=asked
+            )
             if out is not None:
                 with screen.stage("Saving"):
                     save(learner, model_path)
@@ -273,7 +291,12 @@ def fit(
 
 
 def _check_alone(
-    classify: bool, noise_column: str | None, cv: str | None, group: str | None, engine: Engine
+    classify: bool,
+    noise_column: str | None,
+    cv: str | None,
+    group: str | None,
+    engine: Engine,
+    queries: Path | None,
 ) -> None:
     """Raise an error for options that do not go with a likelihood."""
     for name, value in (
@@ -282,6 +305,7 @@ def _check_alone(
         ("--cv", cv),
         ("--group", group),
         ("--engine dask", engine is Engine.DASK),
+        ("--queries", queries),
     ):
         if value:
             raise CommandError(
