@@ -19,6 +19,7 @@ from .class_fit import ClassMode, fit_classes
 from .class_sums import ClassExpansion, ClassSums
 from .from_classes import FromClasses
 from .from_rows import FromRows
+from .kept_features import room_for_features
 from .local_calibration import unseen_local
 from .summation import Summation
 
@@ -27,8 +28,6 @@ __all__ = ["LogLoss", "held_out_loss"]
 # Multiples of a local part's length scales that features are tried with, and rows and columns of
 # the trials.
 STRETCHES, TRIAL_ROWS, TRIAL_COLUMNS = (1.0, 2.0, 4.0), 2_000, 256
-# Features of rows in memory are kept for all passes if they take no more bytes than this.
-KEPT_FEATURES = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,8 @@ class LogLoss:
 
     def _mode_on_rows(self, space: FeatureSpace, shift: FloatArray, rows: Block) -> ClassMode:
         """Fit to rows in memory, whose features are kept if there is room."""
-        itemsize = 4 if getattr(rows.X, "dtype", None) == np.float32 else 8
         features: Any = space.features
-        if len(rows) * len(shift) * itemsize <= KEPT_FEATURES:
+        if room_for_features(rows, len(shift)):
             rows = Block(space.map(rows.X, np.copy), rows.y, rows.weight)
             features = None
         start = self._start(features, shift)
