@@ -9,7 +9,9 @@ evidence of the quadratic model there,
 .. math:: \sum_c \tfrac12 b_c^\top (S + \alpha I)^{-1} b_c - \tfrac{K - 1}2 \log|I + S/\alpha| .
 
 A curvature for each class (block-diagonal) would take K matrices and K eigendecompositions, and has
-the same mode.
+the same mode. Posteriors differ: on 4,000 rows and 256 landmark features the log loss of averaged
+logits is .0477 with the shared curvature and .0476 with one for each class on pendigits, .0247 and
+.0283 on shuttle.
 """
 
 from collections.abc import Callable
