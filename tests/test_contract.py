@@ -63,7 +63,7 @@ SIGNATURES = {
     "local='auto', encoder='auto', target='auto', budget=1024, metric=True, "
     "time_limit=None, random_state=None, verbose=False)",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
-    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, loss='squared', "
+    "fit_intercept=True, local='auto', encoder='auto', class_weight=None, loss='log', "
     "budget=1024, metric=True, time_limit=None, random_state=None, verbose=False)",
     "KernelGLM": "(likelihood='poisson', features='auto', alpha='evidence', *, local='auto', "
     "encoder='auto', budget=1024, metric=True, time_limit=None, random_state=None, "

@@ -49,3 +49,19 @@ def test_a_class_of_few_rows_is_in_every_set():
     labels[:3] = 2
     calibration = ClassCalibration.of(CHANCES[KNOWN], labels, np.ones(N))
     assert calibration.sets(CHANCES[NEW], 0.9)[:, 2].all()
+
+
+def test_levels_make_up_for_classes_that_are_shrunk():
+    """Values of one class at half their size: with a level for each class, as if they were not."""
+    values = CHANCES * [0.5, 1.0, 1.0]
+
+    def loss(calibration, values):
+        found = calibration.probabilities(values[NEW])
+        return -np.log(found[np.arange(N), LABELS[NEW]]).mean()
+
+    whole = loss(fitted(CHANCES), CHANCES)
+    plain = loss(fitted(values), values)
+    own = ClassCalibration.of(values[KNOWN], LABELS[KNOWN], np.ones(N), with_levels=True)
+    assert plain - whole > 0.02
+    assert loss(own, values) - whole < (plain - whole) / 2
+    assert np.argmax(own.levels) == 0

@@ -98,8 +98,26 @@ FIT: dict[str, dict[str, Case]] = {
             "--noise-column", k.number, "--noise-kind", "variance",
         ),
     },
+    "exposure": {
+        "--exposure COL": lambda k: (
+            "--likelihood", "poisson", "--target", k.classes, "--exposure", k.number,
+        ),
+    },
+    "offset": {
+        "--offset COL": lambda k: ("--likelihood", "student", "--offset", k.number),
+    },
+    "trials": {
+        "--trials COL": lambda k: (
+            "--likelihood", "binomial", "--target", k.classes, "--trials", k.number,
+        ),
+        "--trials COL alone": lambda k: ("--trials", k.number),
+    },
     "queries": {"--queries FILE": lambda k: ("--queries", k.data)},
     "drop_missing": {"--drop-missing": lambda k: ("--drop-missing",)},
+    "likelihood": {
+        "--likelihood student": lambda k: ("--likelihood", "student"),
+        "--likelihood gamma": lambda k: ("--likelihood", "gamma", "--features", "auto"),
+    },
     "features": {
         "--features auto": lambda k: ("--features", "auto"),
         "--features harmonic": lambda k: ("--features", "harmonic"),

@@ -6,7 +6,7 @@ import pytest
 
 import zonal
 
-pytest.importorskip("xarray")
+xr = pytest.importorskip("xarray")
 
 RNG = np.random.default_rng(0)
 PLACES = pd.DataFrame({"lat": RNG.uniform(-60, 60, 300), "lon": RNG.uniform(-150, 150, 300)})
@@ -44,3 +44,44 @@ def test_classes_have_a_probability_each(words):
     np.testing.assert_array_equal(found["prediction"].values, best)
     np.testing.assert_array_equal(found["prediction"].values[:, 0], [numbers[0], numbers[1]])
     assert chances[0].attrs["units"] == "1"
+
+
+def field_with_holes(values):
+    """Return a grid, and the same without the cells between 20 and 60 degrees east."""
+    lat, lon = np.arange(-60.0, 61, 10), np.arange(-150.0, 151, 10)
+    whole = xr.DataArray(values(lat[:, None] + 0 * lon), {"lat": lat, "lon": lon}, name="kind")
+    return whole, whole.where((whole.lon < 20) | (whole.lon > 60))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_holes_are_filled_with_probabilities(lazy):
+    whole, field = field_with_holes(lambda lat: np.digitize(lat, [-25, 25]) + 1.0)
+    model = zonal.KernelRidgeClassifier(features(), local=None)
+    found = zonal.fill(field.chunk(lon=16) if lazy else field, model=model).compute()
+    names = [f"probability_{label}" for label in (1, 2, 3)]
+    assert list(found.data_vars) == ["prediction", *names]
+    chances = np.stack([found[name].values for name in names])
+    np.testing.assert_allclose(chances.sum(axis=0), 1.0, rtol=1e-5)
+    known = np.isfinite(field.values)
+    np.testing.assert_array_equal(found["prediction"].values[known], whole.values[known])
+    np.testing.assert_array_equal(chances[:, known], whole.values[known] == [[1], [2], [3]])
+    assert ((chances[:, ~known] > 0) & (chances[:, ~known] < 1)).all()
+    right = found["prediction"].values[~known] == whole.values[~known]
+    assert right.mean() > 0.9
+    kept = zonal.fill(field, model=zonal.grid.fit(field, model=model), keep_name=True)
+    assert set(kept.data_vars) == {"kind", *(f"kind_{name}" for name in names)}
+
+
+def test_holes_of_counts_are_filled_with_means_and_intervals():
+    rng = np.random.default_rng(1)
+    _, field = field_with_holes(lambda lat: rng.poisson(np.exp(1 + np.sin(np.radians(3 * lat)))))
+    found = zonal.fill(field, model=zonal.KernelGLM("poisson", features(), local=None))
+    known = np.isfinite(field.values)
+    for name in ("prediction", "lower", "upper"):
+        np.testing.assert_array_equal(found[name].values[known], field.values[known])
+    assert (found["std"].values[known] == 0).all()
+    holes = found.where(field.isnull(), drop=True)
+    assert (holes["lower"] == np.round(holes["lower"])).all()
+    # A smooth mean, known to much better than a count is.
+    expected = np.exp(1 + np.sin(np.radians(3 * holes.lat))) + 0 * holes.lon
+    assert float(abs(np.log(holes["prediction"] / expected)).mean()) < 0.25

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
 import zonal
+from tests.finite_differences import assert_gradient
 from zonal.likelihoods.averages import probit_scaled
 from zonal.model.class_sums import curvature
 
@@ -41,6 +43,14 @@ def test_the_weight_of_a_class_is_a_weight_of_its_rows():
     np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-9)
 
 
+def test_integer_weights_are_repeated_rows():
+    counts = np.random.default_rng(4).integers(1, 4, 300)
+    rows = np.repeat(np.arange(300), counts)
+    one, two = on_columns().fit(X, TWO, counts), on_columns().fit(X[rows], TWO[rows])
+    assert one.alpha_ == pytest.approx(two.alpha_, rel=1e-9)
+    np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-9)
+
+
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 def test_rows_left_out_are_those_of_refits(y):
     """The log loss of rows that are left out, without a second fit: to a hundredth of it."""
@@ -51,7 +61,7 @@ def test_rows_left_out_are_those_of_refits(y):
         kept = np.arange(60) != row
         other = on_columns(alpha=1.0).fit(rows[kept], labels[kept])
         solution = other._solution
-        logits = solution.mean(rows[[row]])[0]
+        logits = solution.averaged(rows[[row]])[0]
         # At the temperature of the whole fit, which one row hardly changes.
         scaled = logits / model.calibration_.temperature
         own = np.searchsorted(classes, labels[row])
@@ -68,13 +78,71 @@ def test_evidence_shrinks_labels_that_are_noise():
     assert np.abs(chances - 1 / 3).max() < 0.15
 
 
+def test_alpha_stays_near_the_optimum_where_classes_can_be_told_apart():
+    """Laplace's evidence, of scikit-learn's modes, falls from the α found to larger ones.
+
+    About the mode hardly a row has curvature, so that the quadratic model made there says nothing
+    of the evidence at much larger α: by it, an α of 14,000 was best here, and half of the rows had
+    the wrong label.
+    """
+    rows = np.random.default_rng(0).uniform(-3, 3, (1350, 3))
+    labels = np.sin(rows[:, 0]) * rows[:, 1] > 0
+    features = zonal.GegenbauerFeatures(zonal.Gaussian("median"), 256, random_state=0)
+    model = zonal.KernelRidgeClassifier(features, local=None, loss="log").fit(rows, labels)
+    assert model.score(rows, labels) > 0.95
+    Z = model.features_.transform(rows)
+
+    def evidence(alpha):
+        known = LogisticRegression(C=1 / alpha, solver="newton-cholesky").fit(Z, labels)
+        p = known.predict_proba(Z)[:, 1]
+        h = p * (1 - p)
+        middle = Z - h @ Z / h.sum()
+        fit = np.log(np.where(labels, p, 1 - p)).sum() - alpha / 2 * np.square(known.coef_).sum()
+        log_det = np.linalg.slogdet(np.eye(Z.shape[1]) + (middle.T * h) @ middle / alpha)[1]
+        return fit - (log_det + np.log(h.sum())) / 2
+
+    found = evidence(model.alpha_)
+    for factor in (10, 1e3, 1e6):
+        assert evidence(factor * model.alpha_) < found - 10
+
+
+def test_weights_that_leave_one_class_shrink_all_coefficients():
+    """Rows of the others weigh nothing: there is no curvature, and nothing to learn."""
+    model = zonal.KernelRidgeClassifier(
+        zonal.NystroemFeatures(zonal.Gaussian(2.0), 20, random_state=0),
+        local=None,
+        loss="log",
+        class_weight={"a": 1000.0, "b": 1e-4, "c": 1e-4},
+    ).fit(X[:60], THREE[:60])
+    assert (model.predict(X) == "a").all()
+    assert np.abs(model.coef_).max() < 1e-3
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_gradients_are_those_of_averaged_logits(y):
+    features = zonal.FourierFeatures(zonal.Gaussian(2.0), 30, random_state=0)
+    model = zonal.KernelRidgeClassifier(features, alpha=0.3, loss="log").fit(X, y)
+    assert_gradient(model.gradient(X[:5]), model.decision_function, X[:5])
+
+
+def test_an_iterator_is_kept_and_walked_over_again():
+    parts = [slice(0, 100), slice(100, 300)]
+    once = on_columns().fit((X[part], THREE[part]) for part in parts)
+    assert once.loss_ == "log"
+    whole = on_columns().fit(X, THREE)
+    np.testing.assert_allclose(once.predict_proba(X), whole.predict_proba(X), atol=1e-6)
+
+
 def test_averages_are_less_sure_than_the_mode():
     model = on_columns(alpha=0.1).fit(X[:40], TWO[:40])
     mode = model._solution.mode
     f = X @ mode.coef[:, 0] + mode.intercept
-    variance = mode.spread.leverage(X)
-    np.testing.assert_allclose(model.decision_function(X), probit_scaled(f, variance), rtol=1e-9)
-    assert (np.abs(model.decision_function(X)) < np.abs(f)).all()
+    averaged = probit_scaled(f, mode.spread.leverage(X))
+    np.testing.assert_allclose(model.decision_function(X), averaged, rtol=1e-9)
+    assert (np.abs(averaged) < np.abs(f)).all()
+    own = model.calibration_
+    chances = own.mixed / 2 + (1 - own.mixed) * expit(averaged / own.temperature)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], chances, rtol=1e-9)
 
 
 def test_refitting_keeps_features_and_alpha():

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from distributed.comm import CommClosedError
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import adjusted_rand_score
 
 import zonal
@@ -79,13 +79,15 @@ def test_equals_serial(learner, target, kind):
     whole = clone(learner).fit(rows.compute(), target)
     model = clone(learner).fit(rows, collection(target, kind))
     results = outputs(model, rows)
+    # The log loss has an iteration that ends at a small slope; sums in another order change where.
+    atol = 1e-6 if is_classifier(learner) else 1e-8
     for found, expected in zip(results, outputs(whole, rows.compute()), strict=True):
         assert isinstance(found, da.Array)  # lazy, and chunked like the input
         assert found.numblocks[0] == (rows.npartitions if kind == "frame" else rows.numblocks[0])
         computed = found.compute()
         assert computed.dtype == found.dtype
         if expected.dtype.kind == "f":
-            np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-8)
+            np.testing.assert_allclose(computed, expected, rtol=0, atol=atol)
         else:
             np.testing.assert_array_equal(computed, expected)
 

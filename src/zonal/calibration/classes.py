@@ -3,10 +3,13 @@ r"""Probabilities of classes that hold, and sets of classes that cover.
 Least squares on indicators gives values f_c that are about the probabilities, but may be negative
 and too bold or too timid. Calibrated probabilities are
 
-.. math:: p_c \propto \left(\log(1 + e^{f_c / \delta})\right)^T,
+.. math:: p_c \propto e^{b_c} \left(\log(1 + e^{f_c / \delta})\right)^T,
 
 with T and δ of least log loss on rows that the fit has not seen. For small δ that is f_c to a power
-where it is positive, for large δ a softmax with a temperature; the order of the classes stays.
+where it is positive, for large δ a softmax with a temperature. With b = 0 the order of the classes
+stays. Where more than two classes are kriged, b has the least log loss plus |b|²/2 (a normal
+prior): indicators of classes with few rows are shrunk as if there were as many as of others. (Rows
+of shuttle that were left out: .0166 without b, .0126 with it.)
 """
 
 from dataclasses import dataclass
@@ -39,18 +42,28 @@ class ClassCalibration:
         The share of the uniform distribution, so that no class is impossible.
     chances : tuple of ScoreQuantiles or None
         Of each class, the probabilities of that class at its rows; None where there are none.
+    levels : tuple of float
+        b; empty where it is zero.
     """
 
     power: float
     softness: float
     mixed: float
     chances: tuple[ScoreQuantiles | None, ...]
+    levels: tuple[float, ...] = ()
 
     @classmethod
     def of(
-        cls, values: FloatArray, labels: npt.NDArray[np.intp], weight: FloatArray
+        cls,
+        values: FloatArray,
+        labels: npt.NDArray[np.intp],
+        weight: FloatArray,
+        with_levels: bool = False,
     ) -> "ClassCalibration":
-        """Calibrate by values [n, c] of rows that were not seen, of classes 0, …, c - 1."""
+        """Calibrate by values [n, c] of rows that were not seen, of classes 0, …, c - 1.
+
+        With levels, b is found too where there are more than two classes.
+        """
         rows = np.arange(len(values))
 
         def loss(logs: FloatArray) -> float:
@@ -59,9 +72,12 @@ class ClassCalibration:
 
         found = minimize(loss, START, method="Nelder-Mead", bounds=BOUNDS, options={"xatol": 1e-3})
         power, softness = np.exp(found.x)
+        levels: tuple[float, ...] = ()
+        if with_levels and values.shape[1] > 2:
+            power, levels = _with_levels(_log_softplus(values, softness), power, labels, weight)
         # Weights are counts; where they add up to less than the rows, only their ratios count.
         n_rows = max(float(weight.sum()), float(np.count_nonzero(weight)))
-        plain = cls(float(power), float(softness), 1 / (1 + n_rows), ())
+        plain = cls(float(power), float(softness), 1 / (1 + n_rows), (), levels)
         chances = plain.probabilities(values)
         own = tuple(
             ScoreQuantiles.of(chances[labels == c, c, None], weight[labels == c])
@@ -69,11 +85,12 @@ class ClassCalibration:
             else None
             for c in range(values.shape[1])
         )
-        return cls(plain.power, plain.softness, plain.mixed, own)
+        return cls(plain.power, plain.softness, plain.mixed, own, levels)
 
     def probabilities(self, values: Array) -> FloatArray:
         """Return probabilities from values [n, c]."""
-        found = softmax(self.power * _log_softplus(values, self.softness), axis=1)
+        scores = self.power * _log_softplus(values, self.softness)
+        found = softmax(scores + np.array(self.levels) if self.levels else scores, axis=1)
         return np.asarray((1 - self.mixed) * found + self.mixed / values.shape[1])
 
     def sets(self, values: Array, coverage: float) -> npt.NDArray[np.bool_]:
@@ -88,6 +105,28 @@ class ClassCalibration:
             for own in self.chances
         ]
         return self.probabilities(values) >= np.array(least)
+
+
+def _with_levels(
+    scores: FloatArray, power: float, labels: npt.NDArray[np.intp], weight: FloatArray
+) -> tuple[float, tuple[float, ...]]:
+    """Return T and b of least log loss of scores [n, c], given a first T."""
+    rows = np.arange(len(scores))
+    target = np.zeros(scores.shape)
+    target[rows, labels] = weight
+
+    def objective(parameters: FloatArray) -> tuple[float, FloatArray]:
+        factor, levels = np.exp(parameters[0]), parameters[1:]
+        logs = log_softmax(factor * scores + levels, axis=1)
+        missed = weight[:, None] * np.exp(logs) - target
+        loss = -float(weight @ logs[rows, labels]) + 0.5 * float(levels @ levels)
+        slope = missed.sum(axis=0) + levels
+        return loss, np.concatenate([[factor * float((missed * scores).sum())], slope])
+
+    start = np.concatenate([[np.log(power)], np.zeros(scores.shape[1])])
+    bounds = [BOUNDS[0], *[(None, None)] * scores.shape[1]]
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return float(np.exp(found[0])), tuple((found[1:] - found[1:].mean()).tolist())
 
 
 def _log_softplus(values: Array, softness: float) -> FloatArray:

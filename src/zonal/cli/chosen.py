@@ -29,6 +29,8 @@ def choices(learner: Any) -> list[tuple[str, str, str]]:
     if hasattr(last, "kernel_"):
         why = "with the parameters left open learnt from the data"
         rows.insert(1, ("kernel", _kernel(last.kernel_), why))
+    if hasattr(learner, "likelihood_"):
+        rows.append(("likelihood", _short(repr(learner.likelihood_)), "shapes by evidence"))
     target = getattr(learner, "target_", None)
     if target is not None:
         why = "the largest held-out likelihood; back with smearing"
@@ -40,6 +42,8 @@ def choices(learner: Any) -> list[tuple[str, str, str]]:
         rows.append(("local part", _kernel(local.kernel_), why))
     if learner.cv_results_:
         rows.append(("alpha", f"{learner.alpha_:.3g}", "the smallest cross-validated error"))
+    elif hasattr(learner, "likelihood_") and isinstance(learner.alpha, str):
+        rows.append(("alpha", f"{learner.alpha_:.3g}", "the largest evidence"))
     elif not isinstance(learner.alpha, str):
         rows.append(("alpha", f"{learner.alpha_:.3g}", "as asked for"))
     return rows

@@ -121,7 +121,7 @@ def encodable(
         Not fitted.
     """
     columns = picked(table, lat=lat, lon=lon, **options)
-    look = look_at(columns, Kinds(), screen)
+    look = look_at(columns, Kinds(), screen, suggests=False)
     with screen.stage("Reading rows", table.n_rows) as advance:
         rows = load_rows(FrameStream(columns, look.survey), advance=advance)
     mixed = Kinds() if look.mixed else None

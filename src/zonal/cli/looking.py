@@ -51,13 +51,18 @@ class Look:
         Of each column that is read.
     mixed : bool
         Whether the inputs are more than numbers: words, dates or gaps, or told to be.
+    suggestions : list of str
+        Options that suit the target better.
     """
 
     survey: dict[str, ColumnSurvey]
     mixed: bool
+    suggestions: list[str]
 
 
-def look_at(columns: Columns, kinds: Kinds, screen: Screen, encodes: bool = True) -> Look:
+def look_at(
+    columns: Columns, kinds: Kinds, screen: Screen, encodes: bool = True, suggests: bool = True
+) -> Look:
     """Look at all columns of a table; all that is wrong with them comes in one error.
 
     Parameters
@@ -68,6 +73,8 @@ def look_at(columns: Columns, kinds: Kinds, screen: Screen, encodes: bool = True
         Where notes are shown.
     encodes : bool
         Whether a table of numbers may be encoded, for the sake of columns that name its rows.
+    suggests : bool
+        Whether options that suit the target better are told.
     """
     kinds.check(columns.inputs)
     with screen.stage("Looking at columns", columns.table.n_rows) as advance:
@@ -77,12 +84,15 @@ def look_at(columns: Columns, kinds: Kinds, screen: Screen, encodes: bool = True
         title = f"{columns.table.path} cannot be learnt from as it is:"
         raise CommandError("\n".join([title, *(f"- {problem}" for problem in problems)]))
     _notes(columns, survey, screen)
+    suggestions = _suggestions(columns, survey) if suggests else []
+    for text in suggestions:
+        screen.note(text)
     told = bool(kinds.categorical or kinds.numeric)
     if encodes and len(columns.inputs) > 1:
         told |= any(survey[name].names_rows for name in columns.inputs)
     found = [survey[name] for name in columns.inputs]
     plain = all(one.plain and (columns.drop_missing or not one.n_missing) for one in found)
-    return Look(survey, told or not plain)
+    return Look(survey, told or not plain, suggestions)
 
 
 def _target_problems(columns: Columns, survey: dict[str, ColumnSurvey]) -> list[str]:
@@ -155,10 +165,25 @@ def _notes(columns: Columns, survey: dict[str, ColumnSurvey], screen: Screen) ->
     target = survey[name]
     if target.n_missing:
         screen.note(f"{target.n_missing:,} of {target.n_rows:,} rows have no {name!r}: left out.")
-    two = (target.low, target.high) == (0.0, 1.0)
-    n_known = target.n_rows - target.n_missing
-    if not columns.labels and target.plain and two and target.n_whole == n_known:
-        screen.note(f"{name!r} is 0 or 1 in every row: add --classify for probabilities.")
+
+
+def _suggestions(columns: Columns, survey: dict[str, ColumnSurvey]) -> list[str]:
+    """Tell what would suit a target of whole numbers better than least squares."""
+    if not columns.target or columns.labels:
+        return []
+    name = columns.target[0]
+    target = survey[name]
+    whole = target.plain and target.n_whole == target.n_rows - target.n_missing
+    if whole and (target.low, target.high) == (0.0, 1.0):
+        return [f"{name!r} is 0 or 1 in every row: add --classify for probabilities."]
+    # Counts begin at zero or one; far from there they are nearly normal anyway.
+    if whole and target.low in (0.0, 1.0) and target.high > 2:
+        return [
+            f"{name!r} holds whole numbers from {target.low:g} to {target.high:g}: if these are "
+            "counts, add --likelihood poisson (negative_binomial if they vary more), and "
+            "--exposure COL if a column tells how long or large each row was."
+        ]
+    return []
 
 
 def _is_nested(kind: Any) -> bool:

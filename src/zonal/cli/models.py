@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from .. import features as maps
@@ -167,12 +167,12 @@ def kinds_of(model: Any) -> dict[str, str] | None:
 
 
 def load_grid_model(path: Path) -> Any:
-    """Load a regression model of places: of `zonal fit`, `zonal fill` or `zonal.save`."""
+    """Load a model of places: of `zonal fit`, `zonal fill` or `zonal.save`."""
     model = _load(path)
-    if not is_regressor(model):
+    if not (is_regressor(model) or is_classifier(model)):
         raise CommandError(
-            f"{path} holds a {type(model).__name__} without numbers to predict: maps need a "
-            "regression model."
+            f"{path} holds a {type(model).__name__} without numbers or classes to predict: maps "
+            "need a model of one of these."
         )
     return model
 

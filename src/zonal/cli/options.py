@@ -7,6 +7,7 @@ import typer
 
 from ..kernels.names import KERNEL_NAMES
 from .models import MAPS, LocalPart
+from .responses import LikelihoodName
 
 __all__ = [
     "Alpha",
@@ -19,6 +20,7 @@ __all__ = [
     "Data",
     "DataOrGrid",
     "DropMissing",
+    "Exposure",
     "Extent",
     "Features",
     "Force",
@@ -30,6 +32,7 @@ __all__ = [
     "Keep",
     "Kernel",
     "Lat",
+    "Likelihood",
     "Local",
     "Lon",
     "MapRename",
@@ -37,9 +40,11 @@ __all__ = [
     "MapValues",
     "MaxDistance",
     "Numeric",
+    "Offset",
     "Seed",
     "TableOrGrid",
     "TimeLimit",
+    "Trials",
     "Yes",
 ]
 
@@ -179,6 +184,43 @@ Alpha = Annotated[
         metavar="NUMBER",
         help="The regularisation, or 'cv' to choose it by cross-validation.",
         rich_help_panel=MODEL,
+    ),
+]
+Likelihood = Annotated[
+    LikelihoodName | None,
+    typer.Option(
+        help="What the target is, given the model: counts (poisson, negative_binomial), positive "
+        "amounts (gamma), 0 or 1 (bernoulli), successes in --trials (binomial), numbers with "
+        "outliers (student). Without it, a number by least squares.",
+        rich_help_panel=MODEL,
+        show_default=False,
+    ),
+]
+Exposure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="A column that counts or amounts are in proportion to, such as days. It is no input.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Offset = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="A column that is added to the latent function of --likelihood. It is no input.",
+        rich_help_panel=TABLE,
+        show_default=False,
+    ),
+]
+Trials = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="A column of numbers of trials, for --likelihood binomial. It is no input.",
+        rich_help_panel=TABLE,
+        show_default=False,
     ),
 ]
 Seed = Annotated[

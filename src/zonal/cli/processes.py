@@ -12,6 +12,7 @@ from .console import Screen
 from .dask_cluster import dask_cluster
 from .errors import CommandError
 from .noise import NoiseKind
+from .responses import Response, ResponseRows
 from .training import DaskTrainingRows, LocalTrainingRows, TrainingRows
 
 __all__ = ["Engine", "check_engine", "check_numbers", "rows_of"]
@@ -61,11 +62,17 @@ def rows_of(
     workers: int | None,
     screen: Screen,
     noise: NoiseKind | None = None,
+    response: Response | None = None,
 ) -> Iterator[TrainingRows]:
     """Give rows to fit to: of a stream this process reads them, of columns a cluster does.
 
-    A cluster that was started for them ends with the block.
+    A cluster that was started for them ends with the block. Responses outside the support of a
+    likelihood are an error.
     """
+    if isinstance(picked, FrameStream) and response is not None:
+        response.check(picked, picked.target[0])
+        yield ResponseRows(picked, split, response)
+        return
     if isinstance(picked, FrameStream):
         yield LocalTrainingRows(picked, split, noise)
         return

@@ -38,6 +38,8 @@ class TrainingRows(Protocol):
     split: Split
     columns: list[str]
     noise: NoiseKind | None
+    #: What else than a number or a class the targets are.
+    response: Any
 
     @property
     def n_rows(self) -> int:
@@ -68,6 +70,8 @@ class LocalTrainingRows:
     noise : NoiseKind, optional
         What the third part of the blocks tells of the errors of rows.
     """
+
+    response: Any = None
 
     def __init__(
         self, rows: FrameStream | LoadedRows, split: Split, noise: NoiseKind | None = None
@@ -116,6 +120,7 @@ class DaskTrainingRows:
     """
 
     noise: NoiseKind | None = None
+    response: Any = None
 
     def __init__(self, picked: Columns, split: Split) -> None:
         self.table = DaskTable(picked)
@@ -216,13 +221,15 @@ def train(
     with screen.stage("Reading rows"):
         sample = rows.check()
         labels = validation.labels(rows) if validation.compares else None
-    learner.set_params(cv=validation.folds(learner.cv, labels, screen))
+    known: dict[str, Any] = {} if rows.noise is None else {"noise_variance": True}
+    if rows.response is None:
+        learner.set_params(cv=validation.folds(learner.cv, labels, screen))
+        known["groups"] = labels if validation.chooses else None
     with screen.stage("Fitting"):
-        known: dict[str, Any] = {} if rows.noise is None else {"noise_variance": True}
         if queries is not None:
             known["queries"] = queries
-        learner.fit(*rows.train(), groups=labels if validation.chooses else None, **known)
-        if is_regressor(learner):
+        learner.fit(*rows.train(), **known)
+        if is_regressor(learner) and rows.response is None:
             learner.calibration_  # noqa: B018  # found now, so that it is saved
     remember_table(learner, rows.columns, target, **(notes or {}))
     return Trained(sample, labels)
@@ -254,7 +261,7 @@ def judge_model(
     """
     with screen.stage("Testing"):
         found = judge(
-            learner,
+            learner if rows.response is None else rows.response.predictor(learner),
             *rows.all(),
             split=rows.split,
             n_rows=rows.n_rows,
@@ -299,7 +306,9 @@ def _sureness(learner: Any, found: Findings) -> dict[str, Any]:
         **found.intervals.measures(),
         "crps_of_constant": crps_of_constant(shown["truth"]),
     }
-    calibration = learner.calibration_
+    calibration = getattr(learner, "calibration_", None)
+    if calibration is None:  # intervals are those of a likelihood
+        return {"intervals": measures}
     if calibration.held is not None and len(calibration.held):
         names = ("from", "to", "rows", "coverage_90", "coverage_95")
         # JSON knows no infinity: the last class ends nowhere.

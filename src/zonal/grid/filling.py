@@ -57,7 +57,7 @@ def fit(
     covariates : str or sequence of str
         Other variables of the Dataset that help to predict it.
     model : estimator, optional
-        An unfitted regressor, by default ``KernelRidge(random_state=0)``, which chooses everything
+        Not fitted, by default ``KernelRidge(random_state=0)``, which chooses everything
         itself (with fewer than 300 cells: harmonic features of the sphere, and a local part). To
         any model latitude and longitude are a place on the sphere: one that takes numbers as they
         come, such as `NeighborKriging`, gets a `SphereEncoder` before it.
@@ -151,6 +151,8 @@ def fill(
     xarray.Dataset
         ``prediction``, ``std``, ``lower`` and ``upper`` with the same coordinates. Cells with a
         value keep it, with a standard deviation of 0. In chunks if `data` is, computed when needed.
+        Of a classifier, as in `predict_grid`, ``prediction`` and ``probability_<class>``, which is
+        0 or 1 in cells with a value; of a `KernelGLM` means and intervals.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from .._typing import Array
 
-__all__ = ["class_flags", "knows_uncertainty", "names_of", "outcomes"]
+__all__ = ["class_flags", "known_outcomes", "knows_uncertainty", "names_of", "outcomes"]
 
 
 class Outcomes(NamedTuple):
@@ -27,7 +27,26 @@ def names_of(model: Any) -> tuple[str, ...]:
     if not is_classifier(learner):
         return Outcomes._fields if knows_uncertainty(model) else Outcomes._fields[:1]
     chances = learner.classes_ if hasattr(learner, "predict_proba") else []
-    return ("prediction", *(f"probability_{label}" for label in chances))
+    return ("prediction", *(f"probability_{_word(label)}" for label in chances))
+
+
+def known_outcomes(model: Any, values: Array) -> dict[str, Any]:
+    """Return what is said of cells whose value is known: that, with no doubt; by `names_of`."""
+    learner, names = _last(model), names_of(model)
+    found: dict[str, Any] = dict.fromkeys(names, values)
+    if "std" in found:
+        found["std"] = np.zeros(len(values))
+    if is_classifier(learner):
+        found |= {
+            name: values == label for name, label in zip(names[1:], learner.classes_, strict=False)
+        }
+    return found
+
+
+def _word(label: Any) -> str:
+    """Return a label as a name: those of a grid are numbers with a point, whole or not."""
+    whole = isinstance(label, float | np.floating) and float(label).is_integer()
+    return str(int(label) if whole else label)
 
 
 def class_flags(model: Any) -> dict[str, Any]:
@@ -35,7 +54,7 @@ def class_flags(model: Any) -> dict[str, Any]:
     learner = _last(model)
     if not is_classifier(learner):
         return {}
-    words = ["_".join(str(label).split()) for label in learner.classes_]
+    words = ["_".join(_word(label).split()) for label in learner.classes_]
     return {"flag_values": _numbers(learner), "flag_meanings": " ".join(words)}
 
 

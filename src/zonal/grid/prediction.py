@@ -19,7 +19,7 @@ from .extent import region_of
 from .matching import Matching, match
 from .nearness import Nearness, nearness_of
 from .optional import library
-from .outcomes import class_flags, names_of, outcomes
+from .outcomes import class_flags, known_outcomes, names_of, outcomes
 from .times import is_time
 
 __all__ = ["answers", "check_coverage", "field_of", "grid_cells", "grid_of", "predict_grid"]
@@ -262,8 +262,8 @@ def _answer(
     if field is not None:
         known = is_known(part.array(field.target))
         wanted &= ~known
-        for key, values in found.items():
-            values[known] = 0 if key == "std" else part.array(field.target)[known]
+        for key, values in known_outcomes(model, part.array(field.target)[known]).items():
+            found[key][known] = values
     if WHERE in block:
         wanted &= part.array(WHERE).astype(bool)
     if near is not None and wanted.any():

@@ -20,6 +20,7 @@ from ..model.start import Start
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, blockwise
 from ..rows.array import ArraySource
+from ..rows.kept import KEPT_BYTES
 from ..rows.progress import phase
 from ..rows.survey import Survey
 from .model_learner import ModelLearner
@@ -43,15 +44,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     random_state, verbose
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
-    loss : {"squared", "log"}, default="squared"
+    loss : {"log", "squared"}, default="log"
         ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
         chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
         the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
         LogisticRegression with C = 1/α. Where a local part alone was chosen, it is compared with
         logistic regression on landmark features of the same kernel, by the log loss of rows that
-        are left out. Rows that are seen once (`partial_fit`, iterators, checkpoints), a splitter as
-        `cv`, a given local part and more than 50 classes have the squared loss; ``loss_`` tells.
-        Others are walked over some twenty times.
+        are left out. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
+        into memory), a splitter as `cv`, a given local part and more than 50 classes have the
+        squared loss; ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
         of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
@@ -101,7 +102,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         local: Any = "auto",
         encoder: Any = "auto",
         class_weight: Any = None,
-        loss: str = "squared",
+        loss: str = "log",
         budget: int = 1024,
         metric: bool = True,
         time_limit: float | None = None,
@@ -186,8 +187,12 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     @blockwise
     def decision_function(self, X: Any) -> Array:
-        """Values whose largest wins: [n_samples, n_classes], or [n_samples] for two classes."""
-        scores = self._values(X)
+        """Averaged logits, or indicators: [n_samples, n_classes], or [n_samples] of two classes.
+
+        Of two classes the sign decides, of more the largest value; but with a local part, the
+        largest probability, which has a level for each class.
+        """
+        scores = self._averaged(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def gradient(self, X: Any) -> Array:
@@ -203,22 +208,31 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         ndarray of shape (n_samples, n_classes, n_features), or (n_samples, n_features) for two
         classes
         """
-        gradient = self._model.gradient(self._check_rows(X, reset=False))
+        rows, solution = self._check_rows(X, reset=False), self._solution
+        if isinstance(solution, FromClasses):
+            gradient = solution.averaged_gradient(self._cells_.rows(rows))
+        else:
+            gradient = self._model.gradient(rows)
         return gradient[:, 1] - gradient[:, 0] if len(self.classes_) == 2 else gradient
 
     @blockwise
     def predict(self, X: Any) -> Array:
         """Predict labels: [n_samples]."""
         scores = self._values(X)
-        # As the sign of the decision function, ties included.
-        best = scores[:, 1] > scores[:, 0] if len(self.classes_) == 2 else scores.argmax(axis=1)
+        n_classes = len(self.classes_)
+        if n_classes == 2:  # as the sign of the decision function, ties included
+            best = scores[:, 1] > scores[:, 0]
+        elif self._solution.part is not None and n_classes <= FEW_CLASSES:
+            best = self.calibration_.probabilities(scores).argmax(axis=1)
+        else:
+            best = scores.argmax(axis=1)
         return np.asarray(self.classes_[best.astype(np.intp)])
 
     @blockwise
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes: [n_samples, n_classes]; see the notes of the class."""
         calibration = self.calibration_
-        scores = self._values(X)
+        scores = self._averaged(X)
         return calibration.probabilities(scores).astype(scores.dtype)
 
     @blockwise
@@ -255,11 +269,19 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         True
         """
         calibration = self.calibration_
-        return calibration.sets(self._values(X), coverage)
+        return calibration.sets(self._averaged(X), coverage)
 
     def _values(self, X: Any) -> Array:
         """Return the values of the classes at rows: [n, n_classes]."""
         return self._model.at(self._check_rows(X, reset=False)).mean
+
+    def _averaged(self, X: Any) -> Array:
+        """Return the values that are calibrated: of logits, those averaged over the posterior."""
+        solution = self._solution
+        if not isinstance(solution, FromClasses):
+            return self._values(X)
+        rows = self._cells_.rows(self._check_rows(X, reset=False))
+        return solution.averaged(rows).astype(self._cells_.dtype(rows), copy=False)
 
     @property
     def classes_(self) -> Array:
@@ -287,6 +309,13 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         found = self._solution_
         return found.space.features if isinstance(found, FromClasses) else super().features_
 
+    def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
+        source = super()._open(X, y, weight, resumable, **options)
+        if resumable or not source.once or self.loss != "log":
+            return source
+        held = source.hold(KEPT_BYTES)  # to walk over it again
+        return source if held is None else self._held(held, **options)
+
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         super()._reduce(source, resume, learnt)
         few = len(self.classes_) <= FEW_CLASSES  # of many, their coefficients take the memory
@@ -310,7 +339,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         chosen = is_automatic(self.features) and isinstance(self.local, str)
         if not (chosen and hasattr(kernel, "length_scale") and isinstance(source, ArraySource)):
             return squared
-        found = how.beside(squared, source.block, self.budget)
+        known = start.keeping(squared)
+        found = how.beside(
+            squared, source.block, self.budget, lambda rows: known.solved(known.sums(rows))
+        )
         if found is None or found.calibrated.loss >= held_out_loss(squared):
             return squared
         return found

@@ -19,10 +19,10 @@ from ..model.folds import check_alpha
 from ..model.from_likelihood import FromLikelihood
 from ..model.from_local_likelihood import refit_local_likelihood, solve_local_likelihood
 from ..model.from_rows import FromRows
+from ..model.kept_features import with_features
 from ..model.newton import find_mode
 from ..model.newton_sums import Expansion, NewtonSums, unpacked
 from ..model.ridge_posterior import left_out
-from ..model.rotation import Rotation
 from ..model.start import Start
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, blockwise, sample_rows
@@ -38,9 +38,6 @@ from .neighbor_kriging import NeighborKriging
 from .targets import check_numbers
 
 __all__ = ["KernelGLM"]
-
-# Features of rows in memory are kept for all passes if they take no more bytes than this.
-KEPT_FEATURES = 1 << 29
 
 
 class KernelGLM(RegressorMixin, ModelLearner):
@@ -174,7 +171,9 @@ class KernelGLM(RegressorMixin, ModelLearner):
         if y is not None and not is_many(X):
             y = column_or_1d(y, warn=True)
         given = {"offset": offset, "exposure": exposure, "trials": trials}
-        if any(values is not None for values in given.values()) or likelihood.name == "binomial":
+        if y is None and is_many(X):
+            _check_stream(given)
+        elif any(v is not None for v in given.values()) or likelihood.name == "binomial":
             y = pack(likelihood, y, **given)
         return self._fit(X, y, sample_weight)
 
@@ -436,7 +435,7 @@ class KernelGLM(RegressorMixin, ModelLearner):
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         space, rotation = start.space, None
         if isinstance(source, ArraySource) and space.thread_safe:
-            source, start, rotation = _with_features(source.block, start)
+            source, start, rotation = with_features(source.block, start)
 
         def walk(where: Expansion) -> NewtonSums:
             found: NewtonSums = self._walk(source, where.sums, add)
@@ -497,14 +496,11 @@ class KernelGLM(RegressorMixin, ModelLearner):
         return tags
 
 
-def _with_features(rows: Block, start: Expansion) -> tuple[ArraySource, Expansion, Rotation | None]:
-    """Return features in the place of rows, if there is room, and few of them for few rows."""
-    itemsize = 4 if getattr(rows.X, "dtype", None) == np.float32 else 8
-    if len(rows) * len(start.shift) * itemsize > KEPT_FEATURES:
-        return ArraySource(rows), start, None
-    Z = start.space.map(rows.X, np.copy)
-    rotation = None
-    if len(Z) < Z.shape[1]:
-        rotation = Rotation.of(Z)
-        Z, start = rotation.apply(Z), replace(start, shift=rotation.apply(start.shift))
-    return ArraySource(replace(rows, X=Z)), replace(start, features=None), rotation
+def _check_stream(given: dict[str, Any]) -> None:
+    """Raise an error for parts of responses that are given beside a stream."""
+    for name, values in given.items():
+        if values is not None:
+            raise ValueError(
+                f"{name} is given beside a stream of blocks: let the stream yield (X, Y) with "
+                "three columns of Y, the response, the offset (or log exposure) and the trials."
+            )

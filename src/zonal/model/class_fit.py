@@ -9,30 +9,35 @@ evidence of the quadratic model there,
 .. math:: \sum_c \tfrac12 b_c^\top (S + \alpha I)^{-1} b_c - \tfrac{K - 1}2 \log|I + S/\alpha| .
 
 A curvature for each class (block-diagonal) would take K matrices and K eigendecompositions, and has
-the same mode.
+the same mode. Posteriors differ: on 4,000 rows and 256 landmark features the log loss of averaged
+logits is .0477 with the shared curvature and .0476 with one for each class on pendigits, .0247 and
+.0283 on shuttle.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 
 from .._typing import FloatArray
 from ..moments.ridge import Eigen
 from .class_sums import ClassExpansion, ClassSums
+from .laplace_alpha import AlphaSearch
 from .newton_sums import Spread
 
 __all__ = ["ClassMode", "fit_classes"]
 
 # Times that the curvature is summed where α is to be found, and the change of log α that ends that.
 ROUNDS, CLOSE = 4, 0.05
+# How many times as far as the quadratic model says α may move. Where classes can be told apart its
+# moves get shorter by a half a round, so that four rounds end far from where they go.
+FURTHEST = 4.0
 # Steps of a round; of the last one; of the only one, for an α that is given.
 STEPS, LAST_STEPS, ONLY_STEPS = 12, 40, 400
 # The slope a root of the weight, in whitened coordinates, that ends the steps: those after that
 # change no more than a hundredth of a posterior deviation.
 SMALL_SLOPE, SMALLEST_SLOPE = 1e-4, 1e-8
-RANGE, N_TRIED = (1e-8, 1e6), 40
 # The least curvature a unit of weight.
 TINY = 1e-12
 
@@ -73,7 +78,8 @@ class _Search:
         self.coef = start.coef
         self.n_passes = 0
         self.alpha = 1.0
-        self.n_classes = max(start.coef.shape[1], 2)
+        self.move = 0.0  # of log α, the last one
+        self.search = AlphaSearch(max(start.coef.shape[1], 2) - 1)
 
     def passed(self, coef: FloatArray, with_gram: bool = False) -> ClassSums:
         """Sum over all rows."""
@@ -94,22 +100,18 @@ class _Search:
         slope = sums.slope[:-1] - np.outer(self.pull, sums.slope[-1])
         values, vectors = self.eigen.values, self.eigen.vectors
         turned = vectors.T @ slope + values[:, None] * (vectors.T @ self.coef[:-1])
-        squares = np.square(turned).sum(axis=1)
-
-        def loss(log: float) -> float:
-            alpha = np.exp(log)
-            log_det = (self.n_classes - 1) * np.log1p(values / alpha)
-            return 0.5 * float((log_det - squares / (values + alpha)).sum())
-
         if self.given is not None:
             self.alpha = self.given
             return
-        middle = np.log(values.mean() or 1.0)
-        logs = middle + np.linspace(np.log(RANGE[0]), np.log(RANGE[1]), N_TRIED)
-        best = int(np.argmin([loss(log) for log in logs]))
-        bounds = logs[max(best - 1, 0)], logs[min(best + 1, N_TRIED - 1)]
-        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6})
-        self.alpha = float(np.exp(found.x))
+        squares = np.square(turned).sum(axis=1)
+        near = self.search.alpha
+        self.alpha = self.search.next(values, squares)
+        if near is not None:
+            # Beyond the α found, by how moves of its logarithm got shorter (Aitken).
+            move = np.log(self.alpha / near)
+            shorter = min(move / self.move, 0.99) if self.move else 0.0
+            self.alpha = self.search.further(near * np.exp(move * min(1 / (1 - shorter), FURTHEST)))
+            self.move = move
 
     def descend(self, n_steps: int) -> None:
         """Minimise by L-BFGS in whitened coordinates about the coefficients at hand."""

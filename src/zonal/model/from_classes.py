@@ -19,11 +19,15 @@ from ..features.space import FeatureSpace
 from ..likelihoods import Multinomial
 from ..likelihoods.averages import probit_scaled
 from ..moments.ridge import linear
+from ..rows.block import take
 from .class_fit import ClassMode
 from .class_sums import curvature, latent_of
 from .feature_calibration import MOST_LEVERAGE, copies_of
 
 __all__ = ["FromClasses"]
+
+# Numbers that gradients of leverages take at a time.
+GRADIENT_NUMBERS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -88,12 +92,38 @@ class FromClasses:
         return {}
 
     def mean(self, rows: Any) -> Array:
-        """Return averaged logits of the classes at rows: [n, K]."""
+        """Return logits of the classes at the mode: [n, K]."""
+        mode = self.mode
+        found = self.space.map(rows, lambda Z: linear(Z, mode.coef, mode.intercept))
+        return latent_of(np.asarray(found, np.float64))
+
+    def averaged(self, rows: Any) -> FloatArray:
+        """Return logits that are averaged over the posterior: [n, K]; their order is the same."""
         return _averaged(*_latent(self.space, self.mode, rows))
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the logits at the mode: [n, K, d]."""
         return self.space.gradient(rows, self.coef)
+
+    def averaged_gradient(self, rows: Any) -> Array:
+        r"""Return gradients of the averaged logits: [n, K, d].
+
+        With the leverage ℓ = ‖Rᵀ(z - a)‖² + const and s = (1 + πtℓ/8)^(-1/2),
+        ∇(sf) = s∇f - f s³ (πt/8) Rᵀ(z - a) · ∇Rᵀz.
+        """
+        spread, parts = self.mode.spread, []
+        times = 1 if self.mode.coef.shape[1] == 1 else 2
+        step = max(1, GRADIENT_NUMBERS // (spread.root.size * np.shape(rows)[1]))
+        for first in range(0, np.shape(rows)[0], step):
+            some = take(rows, slice(first, first + step))
+            f, leverage = _latent(self.space, self.mode, some)
+            turned = self.space.map(some, lambda Z: (Z - spread.middle) @ spread.root)
+            along = np.einsum("nr,nrd->nd", turned, self.space.gradient(some, spread.root))
+            scale = 1 / np.sqrt(1 + np.pi / 8 * times * leverage)
+            pull = np.pi / 8 * times * (scale**3)[:, None] * f
+            own = self.space.gradient(some, self.coef)
+            parts.append(scale[:, None, None] * own - pull[:, :, None] * along[:, None, :])
+        return np.concatenate(parts)
 
     def without(self, rows: Any) -> "FromClasses":
         """Return the model as if some rows were not known: a single row matters little."""

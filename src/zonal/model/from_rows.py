@@ -185,4 +185,4 @@ def local_map(features: Any, n_columns: int) -> Callable[[Array], Array] | None:
 
 
 def _of_classes(truth: FloatArray, values: FloatArray, weight: FloatArray) -> ClassCalibration:
-    return ClassCalibration.of(values, truth.argmax(axis=1), weight)
+    return ClassCalibration.of(values, truth.argmax(axis=1), weight, with_levels=True)

@@ -19,21 +19,15 @@ from .class_fit import ClassMode, fit_classes
 from .class_sums import ClassExpansion, ClassSums
 from .from_classes import FromClasses
 from .from_rows import FromRows
+from .kept_features import room_for_features
 from .local_calibration import unseen_local
 from .summation import Summation
 
 __all__ = ["LogLoss", "held_out_loss"]
 
 # Multiples of a local part's length scales that features are tried with, and rows and columns of
-# the trials. On magic: log loss .302 with the length scales as they are, .293 with three times
-# these.
+# the trials.
 STRETCHES, TRIAL_ROWS, TRIAL_COLUMNS = (1.0, 2.0, 4.0), 2_000, 256
-# All rows and columns are fitted if the loss of a trial is at most so many times that of the local
-# part, for more rows lower it somewhat. Measured: 1.4 on clouds and 5.7 on pendigits, where the
-# local part stays the better one.
-PROMISING = 1.15
-# Features of rows in memory are kept for all passes if they take no more bytes than this.
-KEPT_FEATURES = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -108,18 +102,19 @@ class LogLoss:
 
     def _mode_on_rows(self, space: FeatureSpace, shift: FloatArray, rows: Block) -> ClassMode:
         """Fit to rows in memory, whose features are kept if there is room."""
-        itemsize = 4 if getattr(rows.X, "dtype", None) == np.float32 else 8
         features: Any = space.features
-        if len(rows) * len(shift) * itemsize <= KEPT_FEATURES:
+        if room_for_features(rows, len(shift)):
             rows = Block(space.map(rows.X, np.copy), rows.y, rows.weight)
             features = None
         start = self._start(features, shift)
         return fit_classes(lambda where: where.sums(rows), start, *self._rule)
 
-    def beside(self, local: FromRows, block: Block, budget: int) -> FromClasses | None:
+    def beside(
+        self, local: FromRows, block: Block, budget: int, refit: Callable[[Block], FromRows]
+    ) -> FromClasses | None:
         """Fit on landmark features of a local part's kernel, its length scales perhaps stretched.
 
-        None where trials on fewer rows and columns promise nothing.
+        None where trials on fewer rows and columns are worse than the local part of these rows.
 
         Parameters
         ----------
@@ -129,16 +124,20 @@ class LogLoss:
             All rows with labels.
         budget : int
             The number of features.
+        refit : callable
+            Fits the local part to other rows, with all that was found.
         """
         rows = Block(local.local_rows(block.X), block.y, block.weight)
         weight = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight, float)
         counting = np.flatnonzero(weight > 0)
-        trial = rows.rows(counting[sample_rows(len(counting), TRIAL_ROWS)])
+        chosen = counting[sample_rows(len(counting), TRIAL_ROWS)]
+        trial = rows.rows(chosen)
         losses = [
             self.on_rows(_landmarks(local, stretch, TRIAL_COLUMNS, trial.X), trial).calibrated.loss
             for stretch in STRETCHES
         ]
-        if min(losses) > PROMISING * held_out_loss(local):
+        few = local if len(chosen) == len(counting) else refit(block.rows(chosen))
+        if min(losses) >= held_out_loss(few):
             return None
         best = STRETCHES[int(np.argmin(losses))]
         space = _landmarks(local, best, budget, rows.X)

@@ -22,12 +22,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import FloatArray
 from ..likelihoods import Likelihood
 from ..moments.ridge import Eigen, solve_ridge
+from .laplace_alpha import AlphaSearch
 from .newton_sums import Expansion, NewtonSums, Spread
 
 __all__ = ["Mode", "find_mode"]
@@ -44,8 +44,6 @@ ROUGH_GAIN = 1e-4
 # begins, such as Poisson's.
 CLOSE, LONGEST, LIMITS = 1e-2, 1.5, (1e-6, 1e8)
 MOST_PASSES = 100
-# The range of α that is searched, in units of the mean eigenvalue of S.
-RANGE, N_TRIED = (1e-10, 1e6), 48
 
 
 @dataclass(frozen=True)
@@ -110,29 +108,12 @@ class _System:
         """The slope of the likelihood in the coefficients, the constant eliminated."""
         return np.asarray(self.sums.slope[:-1] - self.pull * self.sums.slope[-1])
 
-    def best_alpha(self, dispersion: float) -> float:
-        """Return the α of the largest evidence of the quadratic model: a scan, then a search."""
+    def best_alpha(self, dispersion: float, search: AlphaSearch) -> float:
+        """Return the α of the largest evidence of the quadratic model."""
         eigen = self.eigen
-        values = eigen.values
         # Vᵀb, for the slope b at zero coefficients.
-        turned = eigen.vectors.T @ self.slope + values * (eigen.vectors.T @ self.coef)
-        squares = turned**2 / dispersion
-
-        def gain(log: float) -> float:
-            alpha = np.exp(log)
-            return 0.5 * float((squares / (values + alpha) - np.log1p(values / alpha)).sum())
-
-        logs = np.log(values.mean() or 1.0) + np.linspace(
-            np.log(RANGE[0]), np.log(RANGE[1]), N_TRIED
-        )
-        best = int(np.argmax([gain(log) for log in logs]))
-        found = minimize_scalar(
-            lambda log: -gain(log),
-            bounds=(logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]),
-            method="bounded",
-            options={"xatol": 1e-8},
-        )
-        return float(np.exp(found.x))
+        turned = eigen.vectors.T @ self.slope + eigen.values * (eigen.vectors.T @ self.coef)
+        return search.next(eigen.values, turned**2 / dispersion)
 
     def step(self, alpha: float) -> tuple[FloatArray, float, float]:
         """Return the next coefficients and constant, and what the objective may gain by them."""
@@ -213,7 +194,7 @@ class _Search:
         self.n_passes = 0
         # The first pass is about zero, at latent values that are no function of coefficients.
         self.system = _System(self._pass(None, start.constant), np.zeros(len(start.shift)), 0.0)
-        self.alpha = 0.0
+        self.alpha, self.search = 0.0, AlphaSearch()
         self._shrink()
         self._go(*self.system.step(self.alpha)[:2], np.inf)
 
@@ -238,8 +219,10 @@ class _Search:
             self.likelihood = self.likelihood.with_loss(
                 self._objective(system) / system.sums.weight
             )
-        dispersion = self.likelihood.dispersion
-        self.alpha = system.best_alpha(dispersion) if self.given is None else self.given
+        if self.given is not None:
+            self.alpha = self.given
+            return
+        self.alpha = system.best_alpha(self.likelihood.dispersion, self.search)
 
     def _objective(self, system: _System) -> float:
         return system.sums.loss + self.alpha / 2 * float(system.coef @ system.coef)

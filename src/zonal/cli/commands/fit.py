@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ...evaluation import Split
 from ...grid.files import is_grid_file
-from ...learners import KernelRidge, KernelRidgeClassifier
+from ...learners import KernelGLM, KernelRidge, KernelRidgeClassifier
 from ...persistence import save
 from ...tables import Columns
 from ...tables.frames import FrameStream
@@ -25,9 +25,10 @@ from ..outputs import check_outputs, outputs
 from ..processes import Engine, check_engine, check_numbers, rows_of
 from ..queries import read_queries
 from ..report.fit_page import draw_fit, show_fit
+from ..responses import response_of
 from ..standard import spooled
 from ..training import judge_model, train
-from ..validation import parse_cv, validation_of
+from ..validation import Validation, parse_cv, validation_of
 
 __all__ = ["fit"]
 
@@ -100,6 +101,9 @@ def fit(
             rich_help_panel=opt.TABLE,
         ),
     ] = NoiseKind.STD,
+    exposure: opt.Exposure = None,
+    offset: opt.Offset = None,
+    trials: opt.Trials = None,
     queries: Annotated[
         Path | None,
         typer.Option(
@@ -111,6 +115,7 @@ def fit(
         ),
     ] = None,
     drop_missing: opt.DropMissing = False,
+    likelihood: opt.Likelihood = None,
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
     bandwidth: opt.Bandwidth = "median",
@@ -172,6 +177,8 @@ def fit(
     - `zonal fit sst.nc --target sst --cv block:10deg --out sst.zonal --report sst.html`
 
     - `zonal fit parts/ --target y --engine dask --workers 8 --out model.zonal`
+
+    - `zonal fit birds.csv --target seen --likelihood poisson --exposure days --out birds.zonal`
     """
     screen = Screen(as_json)
     chosen = feature_map(features, kernel, bandwidth, budget)
@@ -187,21 +194,25 @@ def fit(
         raise CommandError("--categorical, --numeric and --noise-column are for --engine local.")
     if classify and noise_column:
         raise CommandError("--noise-column is for targets that are numbers: leave it out.")
+    response = response_of(likelihood, exposure, offset, trials)
+    if response is not None:
+        _check_alone(classify, noise_column, cv, group, engine, queries)
+    beside = noise_column or (response.column if response else None)  # it is no input
+    others = [*(inputs or []), *([beside] if beside else [])]
     if queries and (classify or engine is Engine.DASK):
         raise CommandError("--queries is for targets that are numbers and --engine local.")
-    others = [*(inputs or []), *([noise_column] if noise_column else [])]
     check_outputs(out, report, force=force)
     data = spooled(data)
     shown = screen if engine is Engine.LOCAL else None
     wanted = others if is_grid_file(data) else inputs
-    left = [*(ignore or []), *([noise_column] if noise_column else [])]
+    left = [*(ignore or []), *([beside] if beside else [])]
     table, place = open_rows(data, target, wanted, lat, lon, crs, shown, left)
     columns = picked(
         table,
         inputs=place.inputs,
         ignore=[*(ignore or []), *([group] if group else [])],
         target=target,
-        weight=noise_column,
+        weight=beside,
         labels=classify,
         drop_missing=drop_missing,
         lat=place.lat,
@@ -213,7 +224,7 @@ def fit(
     given: Columns | FrameStream = columns
     asked = None
     if engine is Engine.LOCAL:
-        look = look_at(columns, kinds, screen, encodes=place.crs is None)
+        look = look_at(columns, kinds, screen, place.crs is None, suggests=response is None)
         given = FrameStream(columns, look.survey, kinds.categorical)
         if queries is not None:
             asked = read_queries(queries, columns, look.survey, kinds)
@@ -223,11 +234,11 @@ def fit(
     else:
         check_numbers(columns)
         validation = validation.without_rows()
-    learner = (KernelRidgeClassifier if classify else KernelRidge)(
-        chosen,
-        regularisation,
-        local=None if local is LocalPart.NONE else "auto",
-        encoder=encoder(
+    how: dict[str, Any] = {
+        "features": chosen,
+        "alpha": regularisation,
+        "local": None if local is LocalPart.NONE else "auto",
+        "encoder": encoder(
             columns.inputs,
             place.lat,
             place.lon,
@@ -235,20 +246,27 @@ def fit(
             automatic=features == "auto",
             crs=place.crs,
         ),
-        budget=budget,
-        time_limit=time_limit,
-        random_state=seed,
-    )
+        "budget": budget,
+        "time_limit": time_limit,
+        "random_state": seed,
+    }
+    learner: Any
+    if response is None:
+        learner = (KernelRidgeClassifier if classify else KernelRidge)(**how)
+    else:
+        given_alpha = "evidence" if regularisation == "cv" else regularisation
+        learner = KernelGLM(response.likelihood, **{**how, "alpha": given_alpha})
+        validation = Validation()
     if balanced:
         learner.set_params(class_weight="balanced")
     where = None if place.crs else place.columns(columns.inputs)
     split = Split(test_fraction, seed)
     noise = noise_kind if noise_column else None
-    with rows_of(given, split, scheduler, workers, screen, noise) as rows:
+    with rows_of(given, split, scheduler, workers, screen, noise, response) as rows:
         region, places = whereabouts(rows, place, columns.inputs)
         validation = validation.sized(region)
         known = {} if region is None else {"extent": region, "places": places}
-        notes = place.notes() | known
+        notes = place.notes() | known | (response.notes if response else {})
         # The model is in its place before it is judged: whatever happens then, it is not lost.
         with outputs(out, force=force) as (model_path,):
             trained = train(
@@ -260,6 +278,8 @@ def fit(
         with _telling(out, screen), outputs(report, force=force) as (report_path,):
             result, sample = judge_model(learner, rows, trained, screen, validation, where=where)
             result = {"data": str(data), **result}
+            if response is None and engine is Engine.LOCAL and not classify:
+                result["suggestions"] = look.suggestions
             if report is not None:
                 with screen.stage("Drawing"):
                     draw_fit(learner, result, sample, screen).write(report_path)
@@ -268,6 +288,30 @@ def fit(
         if path is not None:
             screen.note(f"{what}: {path}")
     screen.finish({**result, "model": out, "report": report})
+
+
+def _check_alone(
+    classify: bool,
+    noise_column: str | None,
+    cv: str | None,
+    group: str | None,
+    engine: Engine,
+    queries: Path | None,
+) -> None:
+    """Raise an error for options that do not go with a likelihood."""
+    for name, value in (
+        ("--classify", classify),
+        ("--noise-column", noise_column),
+        ("--cv", cv),
+        ("--group", group),
+        ("--engine dask", engine is Engine.DASK),
+        ("--queries", queries),
+    ):
+        if value:
+            raise CommandError(
+                f"{name} does not go with --likelihood, which finds the noise and the "
+                "regularisation by evidence, in this process: leave one of them out."
+            )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from ..._typing import Array
 from ...grid.files import is_grid_file
+from ...learners import KernelGLM
 from ...tables import open_table
 from .. import options as opt
 from ..console import Screen
@@ -16,10 +17,18 @@ from ..grids import check_map_name
 from ..mapping import MapRequest, predict_map
 from ..models import found_inputs, kinds_of, load_grid_model, load_model
 from ..outputs import outputs
+from ..responses import AtParts
 from ..standard import is_standard, spooled
 from ..writing import check_table_name, write_columns
 
 __all__ = ["predict"]
+
+# What predictions are of, in a table that lacks a column of the fit.
+PARTS = {
+    "exposure": "predictions are those of an exposure of one",
+    "offset": "predictions are those of an offset of zero",
+    "trials": "predictions are those of one trial",
+}
 
 
 def predict(
@@ -84,7 +93,8 @@ def predict(
 
     DATA is read, predicted and written in batches, so that it may be larger than memory. The output
     has the column `prediction`. Words that the fit has not seen and gaps are predicted too, if the
-    table of the fit had words or gaps.
+    table of the fit had words or gaps. The column of exposures that a fit of counts had is used if
+    DATA has it.
 
     For example:
 
@@ -124,6 +134,16 @@ def predict(
     with outputs(out, force=force) as (path,):
         fitted = load_model(model)
         _check_asked(fitted, std=std, proba=proba, interval=interval)
+        table = open_table(data)
+        inputs, kinds = found_inputs(fitted, table, screen), kinds_of(fitted)
+        named = hasattr(fitted, "feature_names_in_")
+        part = fitted.table_.get("part_column")
+        if part is not None and part in table.types:
+            fitted = AtParts(fitted, fitted.table_["part"], part)
+            inputs, named = {**inputs, part: part}, True
+            kinds = None if kinds is None else {**kinds, part: "number"}
+        elif part is not None:
+            screen.note(f"{data} has no column {part!r}: {PARTS[fitted.table_['part']]}.")
 
         def columns(X: Any) -> dict[str, Array]:
             found = fitted.predict(X, return_std=True) if std else (fitted.predict(X),)
@@ -136,8 +156,6 @@ def predict(
                 made |= dict(zip(("lower", "upper"), ends, strict=True))
             return made
 
-        table = open_table(data)
-        inputs = found_inputs(fitted, table, screen)
         with screen.stage("Predicting", table.n_rows) as advance:
             n_rows = write_columns(
                 path,
@@ -146,8 +164,8 @@ def predict(
                 keep or [],
                 columns,
                 advance,
-                kinds=kinds_of(fitted),
-                named=hasattr(fitted, "feature_names_in_"),
+                kinds=kinds,
+                named=named,
                 drop_missing=drop_missing,
             )
     screen.note(f"{n_rows:,} predictions: {out}")
@@ -168,6 +186,10 @@ def _check_asked(model: Any, *, std: bool, proba: bool, interval: float | None) 
     name = type(model).__name__
     if std and not is_regressor(model):
         raise CommandError(f"--std needs a regression model; this one is a {name}.")
+    if std and isinstance(model, KernelGLM):
+        raise CommandError(
+            "--std is for models by least squares; this one has a likelihood: use --interval."
+        )
     if proba and not is_classifier(model):
         raise CommandError(f"--proba needs a model of classes; this one is a {name}.")
     if interval is None:

@@ -108,6 +108,7 @@ def draw_fit(learner: Any, result: dict[str, Any], sample: FitSample, screen: Sc
     draw_dependence(page, learner, sample.rows, target, result.get("importances", {}))
     _draw_choice(page, learner, result, sample.rows)
     page.table("Seconds", ("stage", "seconds"), screen.seconds.items())
+    page.notes("Suggestions", result.get("suggestions", []))
     page.notes("Warnings", screen.warnings)
     return page
 
