@@ -20,7 +20,8 @@ from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
-from ..kriging.space_time import find_space_time, split_space_time
+from ..kriging.space_time import find_space_time
+from ..kriging.space_time_split import split_space_time
 from ..moments.folds import Splits
 from ..rows import Block, sample_rows
 from .known_errors import KnownErrors
