@@ -113,9 +113,9 @@ class Model:
             found += ([LOG_WEIGHT] if number else []) + list(term.bounds)
         return found
 
-    def plus(self, term: Term) -> "Model":
-        """Return the model with one term more."""
-        return replace(self, terms=(*self.terms, term))
+    def without(self, number: int) -> "Model":
+        """Return the model with one term less, which is not the first."""
+        return replace(self, terms=(*self.terms[:number], *self.terms[number + 1 :]))
 
 
 def judged_numbers(n: int, n_rows: int, first: int) -> Indices:

@@ -8,10 +8,11 @@ The last column is a time. The model is a sum,
     + \sum_p w_p k_{\text{season}}(h, u \bmod p),
 
 each with length scales of its own in space; on a sphere also along its axis alone, for climates and
-seasons follow the latitude. What changes is of Gneiting's class, with a generalized
-Cauchy kernel of time; where all times lie within one period, time is a circle. The term that the
-evidence wants most is added as long as it grows by more than the parameters cost (Schwarz's
-criterion), and all parameters climb on together.
+seasons follow the latitude. What changes is of Gneiting's class, with a generalized Cauchy kernel of
+time; where all times lie within one period, time is a circle. All terms climb together first. Then
+those go, one by one, without which the evidence falls by less than their parameters cost (Schwarz's
+criterion): one rough term alone may stand for two smooth ones, so that terms that are added one by
+one end elsewhere.
 """
 
 import math
@@ -25,15 +26,15 @@ from .kernel_evidence import Judged, Model, Term
 from .locations import Locations
 from .noise import has_signal
 from .search import Found
-from .space_time_terms import SMOOTHNESS, along, as_term, change, season, stay
+from .space_time_terms import SMOOTHNESS, Space, as_term, change, season, stay
 from .units import column_groups
 
 __all__ = ["find_space_time", "is_circle"]
 
-# Rows that are judged, and their neighbours: where terms are compared, and where the best is taken.
+# Rows that are judged, and their neighbours: where terms are compared, and where the best climbs on.
 QUICK, WHOLE = (700, 18), (1_800, 24)
 # Iterations of L-BFGS there.
-MANY, FEW = 12, 8
+MANY, FEW = 25, 10
 # How much less places count than times where neighbours are of the same time, and the other way.
 LITTLE = 1e-3
 # What stays, from place to place and over large regions: starts in units of the first length scale.
@@ -98,34 +99,42 @@ def find_space_time(
     quick, judged = (Judged(locations, n_rows, m, metrics) for n_rows, m in (QUICK, WHOLE))
     deadline = deadline or Deadline()
     first = max(start.noise, LEAST_NOISE) if noise is None else max(noise, 1e-7)
-    best = Model((as_term(kernel),), math.log(first))
-    value = judged.evidence(best)[0]
-    price = math.log(len(judged)) / 2  # of a parameter: Schwarz's criterion
     seasons = tuple(one for one in periods if one != circle and covered >= (2 - ROUNDING) * one)
-    others = _others(locations.rows, kernel, seasons, circle)
-    trials: list[tuple[str, Model, int]] = [
-        ("what changes", Model((change(kernel, nu, span, circle),), best.log_noise), 0)
-        for nu in SMOOTHNESS
-    ]
-    base = -math.inf
-    while trials and not deadline.passed():
-        tried = [(name, *quick.climb(model, MANY), more) for name, model, more in trials]
-        name, model, _, more = max(tried, key=lambda one: one[2] - one[3] * price)
-        model, found = judged.climb(model, FEW)
-        if verbose:
-            print(f"{name}: {found:.2f}, {model.kernel}, noise {math.exp(model.log_noise):.3g}")
-        if found - more * price <= value:
+    scales = np.asarray(kernel.length_scale, np.float64)
+    space = Space.of(locations.rows[:, :-1], scales[:-1])
+    others = _others(locations.rows, space, seasons, circle)
+    models = []
+    for nu in SMOOTHNESS:
+        whole = (change(space, float(scales[-1]), nu, span, circle), *others.values())
+        models.append((*quick.climb(Model(whole, math.log(first)), MANY), ["changes", *others]))
+        if deadline.passed():
             break
-        # What does not pay now will not beside one term more.
-        dropped = {one for one, _, reached, n in tried if reached - n * price <= base} | {name}
-        others = {one: term for one, term in others.items() if one not in dropped}
-        best, value = model, found
-        base = quick.evidence(best)[0]
-        trials = [(one, best.plus(term), n) for one, (term, n) in others.items()]
-    if best.kernel is kernel:
+    best, value, names = max(models, key=lambda one: one[1])
+    if verbose:
+        _say(names, value, best)
+    price = math.log(len(quick)) / 2  # of a parameter: Schwarz's criterion
+    while len(names) > 1 and not deadline.passed():
+        less = []
+        for number in range(1, len(names)):
+            fewer, reached = quick.climb(best.without(number), FEW)
+            gain = price * (1 + len(best.terms[number].values))
+            left = [name for place, name in enumerate(names) if place != number]
+            less.append((reached + gain, reached, fewer, left))
+        gained, reached, fewer, left = max(less, key=lambda one: one[0])
+        if gained < value:
+            break
+        best, value, names = fewer, reached, left
+    best, value = judged.climb(best, FEW)
+    if verbose:
+        _say(names, value, best)
+    if value <= judged.evidence(Model((as_term(kernel),), math.log(first)))[0]:
         return start
     eta = math.exp(best.log_noise) if noise is None else noise
     return Found(best.kernel, eta, 1.0, value)
+
+
+def _say(names: list[str], value: float, model: Model) -> None:
+    print(f"{', '.join(names)}: {value:.2f}, {model.kernel}, noise {math.exp(model.log_noise):.3g}")
 
 
 def _metrics(rows: Array, kernel: Matern, circle: float | None) -> list[FloatArray]:
@@ -139,15 +148,14 @@ def _metrics(rows: Array, kernel: Matern, circle: float | None) -> list[FloatArr
 
 
 def _others(
-    rows: Array, kernel: Matern, seasons: tuple[float, ...], circle: float | None
-) -> dict[str, tuple[Term, int]]:
-    """Return terms that may stand beside what changes, and how many parameters each has."""
-    space = np.asarray(kernel.length_scale, np.float64)[:-1]
-    found = {f"what stays, {name}": (stay(space, factor), 2) for name, factor in STARTS}
-    found |= {f"season of {one:g}": (season(space, one), 3) for one in seasons}
-    if len(space) == 3 and not column_groups(rows[:, :-1]).any():  # a sphere, the axis last
-        zone = along(space, 2)
-        found["zones"] = stay(zone, 4.0), 2
+    rows: Array, space: Space, seasons: tuple[float, ...], circle: float | None
+) -> dict[str, Term]:
+    """Return terms that may stand beside what changes."""
+    found = {f"stays {name}": stay(space, factor) for name, factor in STARTS}
+    found |= {f"season of {one:g}": season(space, one) for one in seasons}
+    if len(space.scales) == 3 and not column_groups(rows[:, :-1]).any():  # a sphere, the axis last
+        zone = space.along(2)
+        found["zones"] = stay(zone, 4.0)
         whole = seasons if circle is None else (*seasons, circle)
-        found |= {f"season of {one:g} in zones": (season(zone, one), 3) for one in whole}
+        found |= {f"season of {one:g} in zones": season(zone, one) for one in whole}
     return found

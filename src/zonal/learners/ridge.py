@@ -253,9 +253,10 @@ class KernelRidge(RegressorMixin, ModelLearner):
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         known = super()._read(block, survey, source)
+        cells = self._cells_
         if is_automatic(self.features):
-            periods = known_periods(block.X, self.time, "KernelRidge")
-            self._cells_ = replace(self._cells_, periods=periods)
+            periods = known_periods(block.X, cells.encoder, self.time, "KernelRidge")
+            self._cells_ = replace(cells, periods=periods)
         known_scale = self._errors_ is not None  # errors are on the scale of y
         if self.target == "auto" and is_automatic(self.features) and not known_scale:
             self._cells_ = self._cells_.with_scale(block, survey.sample.numbers)

@@ -18,7 +18,7 @@ from ..columns import encoder, picked
 from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_numbers_only, open_rows, whereabouts
-from ..looking import Kinds, look_at
+from ..looking import Kinds, are_places_and_dates, look_at
 from ..models import LocalPart, feature_map, number_or
 from ..noise import NoiseKind
 from ..outputs import check_outputs, outputs
@@ -72,6 +72,7 @@ def fit(
     lat: opt.Lat = None,
     lon: opt.Lon = None,
     crs: opt.Crs = None,
+    time: opt.Time = "auto",
     group: Annotated[
         str | None,
         typer.Option(
@@ -225,6 +226,11 @@ def fit(
     )
     if balanced:
         learner.set_params(class_weight="balanced")
+    if not classify:
+        learner.set_params(time=_column_of_times(time, columns.inputs))
+        # Of places and dates and nothing else, which its names tell, a model of space and time.
+        if mixed == Kinds() and features == "auto" and are_places_and_dates(columns.inputs, look):
+            learner.set_params(encoder="auto")
     where = None if place.crs else place.columns(columns.inputs)
     split = Split(test_fraction, seed)
     noise = noise_kind if noise_column else None
@@ -250,6 +256,16 @@ def fit(
         if path is not None:
             screen.note(f"{what}: {path}")
     screen.finish({**result, "model": out, "report": report})
+
+
+def _column_of_times(name: str, inputs: list[str]) -> str | None:
+    if name == "none":
+        return None
+    if name != "auto" and name not in inputs:
+        raise CommandError(
+            f"--time {name!r} is no input column: use one of {', '.join(inputs)}, auto or none."
+        )
+    return name
 
 
 @contextmanager
