@@ -31,7 +31,7 @@ from .units import column_groups
 
 __all__ = ["find_space_time", "is_circle"]
 
-# Rows that are judged, and their neighbours: where terms are compared, and where the best climbs on.
+# Rows that are judged, and their neighbours: where terms are compared, where the best climbs.
 QUICK, WHOLE = (700, 18), (1_800, 24)
 # Iterations of L-BFGS there.
 MANY, FEW = 25, 10

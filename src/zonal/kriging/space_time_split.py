@@ -61,7 +61,7 @@ def split_space_time(
 
 
 def lasting(kernel: Kernel, span: float) -> tuple[Kernel, float]:
-    r"""Return what is left of a term at the longest lag, which is the same at all times, and its weight.
+    r"""Return what is left of a term at the longest lag, the same at all times, and its weight.
 
     .. math:: k(h, u) = k(h, U) + [k(h, u) - k(h, U)], \qquad |u| \le U .
 

@@ -118,11 +118,12 @@ class Ladder:
     def places(self) -> list[Candidate]:
         """Return the candidates for places."""
         split = self._noted(self.neighbors.split())
-        if self.local.periods is not None and self.deadline.allows("a local part of space and time"):
-            timed = self._noted(self.neighbors.timed(self._unit_of_time()))
+        timed = self.local.periods is not None
+        if timed and self.deadline.allows("a local part of space and time"):
+            other = self._noted(self.neighbors.timed(self._unit_of_time()))
             # What knows of time is right far from the rows: it stays unless it is worse near them.
-            if not beyond_chance(timed.losses - split.losses, timed.loss, timed.ends):
-                split = timed
+            if not beyond_chance(other.losses - split.losses, other.loss, other.ends):
+                split = other
         if self.judge.of_mean(split) <= LOST or self.local.required:
             return [split]
         if not self.deadline.allows("features alone"):

@@ -27,6 +27,8 @@ class PlaceTimeEncoder(TransformerMixin, BaseEstimator):
         The columns of latitude, longitude and time.
     kinds_ : dict of str to str
         That the third holds dates.
+    last_ : numpy.datetime64
+        The last date of the rows of `fit`: what is later is a forecast.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class PlaceTimeEncoder(TransformerMixin, BaseEstimator):
             )
         self.names_ = found
         self.kinds_ = {found[2]: "date"}
+        self.last_ = columns_of(X)[found[2]].values.max()
         self.feature_names_in_ = np.array(list(columns_of(X)), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         return self
