@@ -22,8 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import zonal
-from zonal.features.columns.place_time_encoder import PlaceTimeEncoder
 from zonal.features import Standardizer
+from zonal.features.columns.place_time_encoder import PlaceTimeEncoder
 from zonal.features.columns.stretcher import Stretcher
 from zonal.features.space import FeatureSpace
 from zonal.grid.plane import PlaneDecoder

@@ -35,8 +35,8 @@ def say_forecast(result: Any, cells: Cells, model: Any) -> Any:
     said = np.datetime_as_string(last, "D") if isinstance(last, np.datetime64) else f"{last:.6g}"
     text = f"{later} of {times.size} times lie after {said}, the last that the model knows"
     warnings.warn(
-        f"The map is a forecast: {text}. It goes back to what stays and comes back with the season, "
-        "and its intervals widen, the later the time is.",
+        f"The map is a forecast: {text}. It goes back to what stays and to the season, and its "
+        "intervals widen, the later the time is.",
         UserWarning,
         stacklevel=3,
     )

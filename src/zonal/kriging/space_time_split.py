@@ -87,7 +87,7 @@ def _long_parts(kernel: Kernel, span: float) -> Iterator[tuple[Kernel, float]]:
     terms = terms_of(kernel)
     parts = [(weight * share, part) for weight, term in terms
              for part, share in [lasting(term, span)]]  # fmt: skip
-    whole: Kernel = parts[0][0] * parts[0][1]
+    whole = parts[0][1] * parts[0][0]
     for weight, part in parts[1:]:
         whole = whole + weight * part
     yield whole, 1.0

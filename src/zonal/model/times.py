@@ -17,9 +17,7 @@ from .recipe import MIN_ROWS
 __all__ = ["known_periods", "place_time_encoder"]
 
 
-def known_periods(
-    X: Any, encoder: Any, time: Any, owner: str
-) -> tuple[float, ...] | None:
+def known_periods(X: Any, encoder: Any, time: Any, owner: str) -> tuple[float, ...] | None:
     """Return the periods of the last column of the rows, or None where it is no time.
 
     Parameters

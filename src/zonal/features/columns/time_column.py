@@ -101,7 +101,7 @@ def _periods(name: str, cells: Cells) -> Sequence[float]:
     times = np.unique(cells.values[np.isfinite(cells.values)])
     if len(times) == 0:
         return ()
-    if name in CIRCLES and 0 <= times[0] and times[-1] <= CIRCLES[name]:
+    if name in CIRCLES and times[0] >= 0 and times[-1] <= CIRCLES[name]:
         return (CIRCLES[name],)
     steps = np.diff(times)
     # Twelve equal steps are the months of a year, whatever its unit: 1 to 12, or parts of a year.
