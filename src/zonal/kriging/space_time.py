@@ -10,9 +10,9 @@ The last column is a time. The model is a sum,
 each with length scales of its own in space; on a sphere also along its axis alone, for climates and
 seasons follow the latitude. What changes is of Gneiting's class, with a generalized Cauchy kernel
 of time; where all times lie within one period, time is a circle. All terms climb together first.
-Then those go, one by one, without which the evidence falls by less than their parameters cost (Schwarz's
-criterion): one rough term alone may stand for two smooth ones, so that terms that are added one by
-one end elsewhere.
+Then those go, one by one, without which the evidence falls by less than their parameters cost
+(Schwarz's criterion): one rough term alone may stand for two smooth ones, so that terms that are
+added one by one end elsewhere.
 """
 
 import math

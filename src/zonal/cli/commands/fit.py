@@ -175,6 +175,12 @@ def fit(
         raise CommandError("--balanced is for classes: add --classify.")
     if engine is Engine.DASK and (categorical or numeric or noise_column):
         raise CommandError("--categorical, --numeric and --noise-column are for --engine local.")
+    named = time not in ("auto", "none")
+    if named and (engine is Engine.DASK or classify or features != "auto"):
+        raise CommandError(
+            f"--time {time} is for --engine local, --features auto and targets that are numbers: "
+            "leave it out."
+        )
     if classify and noise_column:
         raise CommandError("--noise-column is for targets that are numbers: leave it out.")
     others = [*(inputs or []), *([noise_column] if noise_column else [])]
