@@ -99,6 +99,7 @@ FIT: dict[str, dict[str, Case]] = {
             "--noise-column", k.number, "--noise-kind", "variance",
         ),
     },
+    "queries": {"--queries FILE": lambda k: ("--queries", k.data)},
     "drop_missing": {"--drop-missing": lambda k: ("--drop-missing",)},
     "features": {
         "--features auto": lambda k: ("--features", "auto"),

@@ -269,11 +269,33 @@ def test_long_kernels_are_split_and_short_ones_get_a_longer_one():
         values = factor @ rng.standard_normal((len(grid), 1))
         found = split_parameters(locate(grid, values), Found(kernel, 1e-3, 1.0, np.nan), 64)
         assert found.low is not None
-        assert (found.kernel is kernel) == is_long
+        assert isinstance(found.kernel, zonal.Matern) == is_long
         if not is_long:  # what the nearest rows know stays
             assert found.kernel.k1.length_scale.tolist() == [1.5, 1.5]
             assert found.noise == pytest.approx(1e-3)
             assert found.kernel.k2.kernel.length_scale.min() > 3 * 1.5
+
+
+def test_a_long_kernel_is_as_long_as_rows_far_apart_say():
+    """Near rows know its steepness; from 8 times its length, the likelihood of all rows leads back.
+
+    The search stops within two units of the best dense likelihood along the line of kernels that
+    are equally steep: what a confidence interval of 95 % of one parameter allows (1.92).
+    """
+    grid = np.stack(np.meshgrid(np.arange(30.0), np.arange(30.0)), -1).reshape(-1, 2)
+    rng = np.random.default_rng(1)
+    truth = zonal.Matern(0.5, 8.0)
+    values = np.linalg.cholesky(truth(grid) + 0.01 * np.eye(900)) @ rng.standard_normal(900)
+
+    def value(factor):
+        kernel = zonal.Matern(0.5, [8.0 * factor, 8.0 * factor])
+        return log_evidence(kernel, 0.01 / factor, grid, values)
+
+    best = max(value(factor) for factor in np.geomspace(0.25, 4, 9))
+    assert best - value(8.0) > 2  # it can be told
+    start = Found(zonal.Matern(0.5, [64.0, 64.0]), 0.01 / 8, 1.0, np.nan)
+    found = split_parameters(locate(grid, values[:, None]), start, 64)
+    assert log_evidence(found.kernel, found.noise, grid, values) > best - 1.92
 
 
 @pytest.mark.parametrize("name", CASES)

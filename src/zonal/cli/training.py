@@ -190,6 +190,7 @@ def train(
     *,
     target: str,
     notes: Mapping[str, Any] | None = None,
+    queries: Any = None,
 ) -> Trained:
     """Fit to the training rows, so that the model can be saved before it is judged.
 
@@ -208,6 +209,8 @@ def train(
         The name of y.
     notes : mapping, optional
         What else the model remembers of its table.
+    queries : frame, optional
+        Rows that will be asked.
     """
     validation = validation or Validation()
     with screen.stage("Reading rows"):
@@ -215,7 +218,9 @@ def train(
         labels = validation.labels(rows) if validation.compares else None
     learner.set_params(cv=validation.folds(learner.cv, labels, screen))
     with screen.stage("Fitting"):
-        known = {} if rows.noise is None else {"noise_variance": True}
+        known: dict[str, Any] = {} if rows.noise is None else {"noise_variance": True}
+        if queries is not None:
+            known["queries"] = queries
         learner.fit(*rows.train(), groups=labels if validation.chooses else None, **known)
         if is_regressor(learner):
             learner.calibration_  # noqa: B018  # found now, so that it is saved

@@ -17,6 +17,8 @@ __all__ = ["median_distance"]
 MAX_ROWS = 2000
 # A relative margin makes ties fall the same way for weights and for repeated rows.
 HALF = 0.5 * (1 - 1e-12)
+# Classes of distances, one of which is sorted.
+CLASSES = 1000
 
 
 def median_distance(X: Any, sample_weight: Any = None) -> float:
@@ -70,7 +72,18 @@ def median_distance(X: Any, sample_weight: Any = None) -> float:
 
 
 def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    """Return the smallest value up to which half of the weight lies."""
+    """Return the smallest value up to which half of the weight lies.
+
+    Only the class of values that holds it is sorted: all pairs of 2,000 rows take ten times as
+    long to sort.
+    """
+    totals, edges = np.histogram(values, CLASSES, weights=weights)
+    reached = np.cumsum(totals)
+    half = HALF * reached[-1]
+    found = int(np.searchsorted(reached, half))
+    low, high = edges[found], edges[found + 1] if found + 1 < CLASSES else np.inf
+    inside = (low <= values) & (values < high)
+    values, weights = values[inside], weights[inside]
     order = np.argsort(values, kind="stable")
-    cumulative = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(cumulative, HALF * cumulative[-1])])
+    cumulative = np.cumsum(weights[order]) + reached[found] - totals[found]
+    return float(values[order][min(np.searchsorted(cumulative, half), len(order) - 1)])

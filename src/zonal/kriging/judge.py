@@ -163,6 +163,28 @@ class Judge:
         )  # fmt: skip
         return replace(step, parameters=best, value=value)
 
+    def as_large_as_targets(self, start: Parameters) -> Parameters:
+        """Return a kernel as steep at its origin as the given one, with the targets' variance.
+
+        Near rows tell how steep it is, which is all they tell: a Matérn kernel grows with the
+        distance r like σ² (r / ℓ)^2ν.
+        """
+        found = evaluate(self.sample, self.short.correlation, start, self.neighbors).found
+        factor = math.log(float(found.scale.mean()))
+        power = 2 * float(getattr(self.short.kernel, "nu", 1.0))
+        return replace(
+            start,
+            log_scales=start.log_scales - factor / power,
+            log_noise=start.log_noise + factor,
+        )
+
+    def climbed_alone(
+        self, start: Parameters, free: npt.NDArray[np.bool_], n_iterations: int
+    ) -> Parameters:
+        """Climb with the kernel alone."""
+        correlation = self.short.correlation
+        return climb(self.sample, correlation, start, free, self.neighbors, n_iterations)[0]
+
     def at_near_rows(self, step: Step) -> float:
         """Return the evidence of the rows whose neighbours are as near as they will be."""
         sample, extra = self._with(step)

@@ -23,6 +23,7 @@ from ..models import LocalPart, feature_map, number_or
 from ..noise import NoiseKind
 from ..outputs import check_outputs, outputs
 from ..processes import Engine, check_engine, check_numbers, rows_of
+from ..queries import read_queries
 from ..report.fit_page import draw_fit, show_fit
 from ..standard import spooled
 from ..training import judge_model, train
@@ -100,6 +101,16 @@ def fit(
             rich_help_panel=opt.TABLE,
         ),
     ] = NoiseKind.STD,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A table of rows that will be asked, with the columns of the inputs: intervals "
+            "are made for as far from DATA as these are.",
+            rich_help_panel=opt.TABLE,
+            show_default=False,
+        ),
+    ] = None,
     drop_missing: opt.DropMissing = False,
     features: opt.Features = "auto",
     kernel: opt.Kernel = "gaussian",
@@ -183,6 +194,8 @@ def fit(
         )
     if classify and noise_column:
         raise CommandError("--noise-column is for targets that are numbers: leave it out.")
+    if queries and (classify or engine is Engine.DASK):
+        raise CommandError("--queries is for targets that are numbers and --engine local.")
     others = [*(inputs or []), *([noise_column] if noise_column else [])]
     check_outputs(out, report, force=force)
     data = spooled(data)
@@ -205,9 +218,12 @@ def fit(
     validation = validation_of(parse_cv(cv), group, table, columns.inputs, place)
     kinds, mixed = Kinds(tuple(categorical or ()), tuple(numeric or ())), None
     given: Columns | FrameStream = columns
+    asked = None
     if engine is Engine.LOCAL:
         look = look_at(columns, kinds, screen, encodes=place.crs is None)
         given = FrameStream(columns, look.survey, kinds.categorical)
+        if queries is not None:
+            asked = read_queries(queries, columns, look.survey, kinds)
         if look.mixed:
             check_numbers_only(place)
             mixed = kinds
@@ -247,7 +263,9 @@ def fit(
         notes = place.notes() | known
         # The model is in its place before it is judged: whatever happens then, it is not lost.
         with outputs(out, force=force) as (model_path,):
-            trained = train(learner, rows, screen, validation, target=target, notes=notes)
+            trained = train(
+                learner, rows, screen, validation, target=target, notes=notes, queries=asked
+            )
             if out is not None:
                 with screen.stage("Saving"):
                     save(learner, model_path)
