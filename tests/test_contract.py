@@ -61,7 +61,8 @@ SIGNATURES = {
     "radial_basis='taylor', radii=None, tol=1e-06)",
     "KernelRidge": "(features='auto', alpha='cv', *, alphas=None, cv=2, fit_intercept=True, "
     "local='auto', encoder='auto', target='auto', budget=1024, metric=True, "
-    "time_limit=None, random_state=None, verbose=False)",
+    "time_limit=None, random_state=None, verbose=False, "
+    "time='auto')",
     "KernelRidgeClassifier": "(features='auto', alpha='cv', *, alphas=None, cv=2, "
     "fit_intercept=True, local='auto', encoder='auto', class_weight=None, loss='log', "
     "budget=1024, metric=True, time_limit=None, random_state=None, verbose=False)",

@@ -34,6 +34,15 @@ def test_unknown_column(folder):
     assert not any("no.zonal" in name for name in files(folder))
 
 
+def test_unknown_column_of_times(folder):
+    said = message("fit", "t.csv", "--target", "y", "--time", "whenn", cwd=folder)
+    assert "--time 'whenn' is no input column" in said
+    said = message(
+        "fit", "t.csv", "--target", "y", "--time", "kind", "--features", "fourier", cwd=folder
+    )
+    assert "--features auto" in said
+
+
 def test_existing_output(folder):
     (folder / "taken.zonal").write_text("mine")
     said = message("fit", "t.csv", "--target", "y", "--out", "taken.zonal", cwd=folder)

@@ -153,3 +153,18 @@ def test_coefficients_of_low_degrees_come_from_the_first_rows(monkeypatch):
         np.testing.assert_allclose(some.found.log_evidence, alone.found.log_evidence, rtol=1e-12)
         known = low.features(locations.rows) @ some.found.coef
         np.testing.assert_allclose(some.residual, locations.targets - some.found.mean - known)
+
+
+@pytest.mark.parametrize("weight", [1e4, 1e8, 1e12])
+def test_features_that_carry_the_constant(weight):
+    """Of the mean only rounding is left then: what is predicted is that of least squares."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (400, 6)).astype(float)
+    Z = np.column_stack([bits, 1 - bits, rng.standard_normal((400, 3))])  # the constant, six times
+    y = np.where(bits[:, 0] > bits[:, 1], 1.0, -1.0)
+    columns = np.sqrt(weight) * np.column_stack([np.ones(400), y, Z])
+    observed = Observed(400.0, 0.0, 0.0, np.zeros(1), 1e-8)
+    found = marginal(columns.T @ columns, 1, observed, ratio=1e6)
+    expected = Z @ np.linalg.lstsq(Z, y, rcond=None)[0]
+    np.testing.assert_allclose(found.mean[0] + Z @ found.coef[:, 0], expected, atol=1e-4)
+    assert np.abs(found.coef).max() < 10

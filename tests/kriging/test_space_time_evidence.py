@@ -8,15 +8,9 @@ import zonal
 from zonal.kriging.kernel_evidence import Judged, Model, judged_numbers
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
-from zonal.kriging.space_time import (
-    WHOLE,
-    _change,
-    _evidence,
-    _season,
-    _stay,
-    find_space_time,
-    split_space_time,
-)
+from zonal.kriging.space_time import _metrics, find_space_time
+from zonal.kriging.space_time_split import N_ROWS, _evidence, lasting, split_space_time
+from zonal.kriging.space_time_terms import Space, change, season, stay
 
 START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
 
@@ -30,39 +24,37 @@ def sample(n_rows=300, seed=0):
 
 @pytest.fixture(scope="module")
 def judged() -> Judged:
-    return Judged(sample(), 60, 10)
+    locations = sample()
+    return Judged(locations, 60, 10, _metrics(locations.rows, START, None))
 
 
 def models() -> list[Model]:
-    space = np.array([1.0, 1.2])
-    line, circle = _change(START, 1.5, 5.0, None), _change(START, 1.5, 5.0, 6.0)
-    both = Model((line, _stay(space, 0.5), _season(space, 2.0)), np.log(0.02))
-    return [both, Model((circle, _stay(space, 4.0)), np.log(0.1))]
+    space = Space.of(np.array([[0.0, 0.0], [3.0, 3.0]]), np.array([1.0, 1.2]))
+    line, circle = (change(space, 2.0, 1.5, 5.0, period) for period in (None, 6.0))
+    both = Model((line, stay(space, 0.5), season(space.along(1), 2.0)), np.log(0.02))
+    return [both, Model((circle, stay(space, 4.0)), np.log(0.1))]
 
 
 @pytest.mark.parametrize("model", models(), ids=["line", "circle"])
 def test_gradient_is_a_finite_difference(judged, model) -> None:
-    neighbors = judged.neighbors(model.kernel)
-    _, slope = judged.evidence(model, neighbors)
     vector = model.vector()
     vector[2] += 0.01  # away from the ends of what is allowed
     if len(model.terms) == 2:
         vector[3] = 0.3
-    _, slope = judged.evidence(model.at(vector), neighbors)
+    _, slope = judged.evidence(model.at(vector))
     for place in range(len(vector)):
         step = np.zeros(len(vector))
         step[place] = 1e-5
-        sides = [judged.evidence(model.at(vector + s * step), neighbors)[0] for s in (1, -1)]
+        sides = [judged.evidence(model.at(vector + s * step))[0] for s in (1, -1)]
         assert slope[place] == pytest.approx((sides[0] - sides[1]) / 2e-5, rel=1e-4, abs=1e-4)
 
 
 def test_evidence_is_the_sum_of_conditional_densities(judged) -> None:
     model = models()[0]
-    neighbors = judged.neighbors(model.kernel)
-    value, _ = judged.evidence(model, neighbors)
+    value, _ = judged.evidence(model)
     kernel, noise, y = model.kernel, np.exp(model.log_noise), judged.columns[:, 1]
     means, variances = [], []
-    for number, near in zip(judged.numbers, neighbors, strict=True):
+    for number, near in zip(judged.numbers, judged.neighbors, strict=True):
         rows = judged.rows[np.append(near, number)]
         matrix = kernel(rows) + noise * np.eye(len(rows))
         b = np.linalg.solve(matrix[:-1, :-1], matrix[:-1, -1])
@@ -75,10 +67,12 @@ def test_evidence_is_the_sum_of_conditional_densities(judged) -> None:
     assert value == pytest.approx(expected, rel=1e-9)
 
 
-def test_what_comes_back_is_found() -> None:
+def test_what_comes_back_is_found(monkeypatch) -> None:
+    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (150, 12))
+    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (300, 12))
     rng = np.random.default_rng(1)
-    places, months = rng.uniform(0, 10, (20, 2)), np.arange(36.0)
-    X = np.column_stack([np.repeat(places, 36, axis=0), np.tile(months, 20)])
+    places, months = rng.uniform(0, 10, (12, 2)), np.arange(36.0)
+    X = np.column_stack([np.repeat(places, 36, axis=0), np.tile(months, 12)])
     season = zonal.SpaceTime(zonal.Matern(1.5, 8.0), zonal.Periodic(12.0, 1.0))
     stays = zonal.SpaceTime(zonal.Matern(1.5, 1.0), None)
     weather = zonal.SpaceTime(zonal.Matern(0.5, 3.0), zonal.Cauchy(1.0, 1.0))
@@ -127,20 +121,66 @@ def test_the_split_never_lowers_the_evidence() -> None:
     locations = locate(X, np.linalg.cholesky(matrix) @ rng.standard_normal((240, 1)))
     found = Found(kernel, 0.01, 1.0, np.nan)
     split = split_space_time(locations, found, 40, 8)
-    numbers = judged_numbers(240, WHOLE[0], 1)
+    numbers = judged_numbers(240, N_ROWS, 1)
     before, after = (_evidence(locations, one, numbers, 8) for one in (found, split))
     assert split.low is not None
     assert after > before
     assert split.kernel is kernel
 
 
-def test_months_by_default() -> None:
+def test_months_by_default(monkeypatch) -> None:
+    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (100, 10))
+    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (150, 10))
     rng = np.random.default_rng(3)
-    places = rng.uniform(0, 3, (30, 2))
-    X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(1.0, 13.0), 30)])
+    places = rng.uniform(0, 3, (15, 2))
+    X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(1.0, 13.0), 15)])
     y = X[:, 0] * np.cos(2 * np.pi * X[:, 2] / 12) + np.sin(3 * X[:, 1])
     model = zonal.NeighborKriging(time=12, n_features=20).fit(X, y)
     assert "Periodic" in repr(model.kernel_)
     december, year_before = X[:5].copy(), X[:5].copy()
     december[:, 2], year_before[:, 2] = 12.5, 0.5
     np.testing.assert_allclose(model.predict(december), model.predict(year_before), atol=1e-8)
+
+
+@pytest.mark.parametrize("interaction", [0.0, 0.6])
+def test_what_lasts_is_the_kernel_at_the_longest_lag(interaction) -> None:
+    term = zonal.SpaceTime(zonal.Matern(1.5, [0.5, 0.7]), zonal.Cauchy(2.0, 0.8), interaction)
+    kernel, weight = lasting(term, 9.0)
+    places = np.random.default_rng(4).uniform(0, 1, (6, 2))
+    now, later = (np.column_stack([places, np.full(6, time)]) for time in (0.0, 9.0))
+    np.testing.assert_allclose(weight * kernel(now), term(now, later), rtol=1e-12)
+    np.testing.assert_allclose(kernel(now, later), kernel(now), rtol=1e-12)
+
+
+def test_what_lasts_and_what_does_not_are_both_covariances() -> None:
+    """Pólya: a convex kernel of time less its value at the longest lag."""
+    term = zonal.SpaceTime(zonal.Matern(1.5, 0.5), zonal.Cauchy(2.0, 1.0, 0.4))
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.uniform(0, 1, (80, 1)), rng.uniform(0, 9, 80)])
+    kernel, weight = lasting(term, 9.0)
+    rest = term(X) - weight * kernel(X)
+    assert np.linalg.eigvalsh(rest).min() > -1e-10
+    assert 0.3 < weight < 0.7
+
+
+def test_zones_are_found_on_a_sphere(monkeypatch) -> None:
+    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (200, 12))
+    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (300, 12))
+    rng = np.random.default_rng(6)
+    place = rng.standard_normal((40, 3))
+    place /= np.linalg.norm(place, axis=1)[:, None]
+    X = np.column_stack([np.repeat(place, 12, axis=0), np.tile(np.arange(12.0), 40)])
+    y = np.sin(4 * X[:, 2:3]) * (1 + np.cos(2 * np.pi * X[:, 3:] / 12))
+    y += 0.05 * rng.standard_normal(y.shape)
+    start = Found(zonal.Matern(1.5, [0.5, 0.5, 0.5, 3.0]), 0.02, 1.0, np.nan)
+    held = np.isin(np.arange(len(X)) // 12, np.arange(8))
+    found = find_space_time(locate(X[~held], y[~held]), start, (12.0,))
+    assert "Periodic" in repr(found.kernel)
+
+    def error(kernel, noise) -> float:
+        gram = kernel(X[~held]) + noise * np.eye(int((~held).sum()))
+        mean = kernel(X[held], X[~held]) @ np.linalg.solve(gram, y[~held])
+        return float(np.sqrt(np.mean((mean - y[held]) ** 2)))
+
+    # Along a parallel nothing changes: only a term in zones knows it at other longitudes.
+    assert error(found.kernel, found.noise) < 0.5 * error(start.kernel, start.noise)

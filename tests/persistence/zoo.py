@@ -23,6 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import zonal
 from zonal.features import Standardizer
+from zonal.features.columns.place_time_encoder import PlaceTimeEncoder
 from zonal.features.columns.stretcher import Stretcher
 from zonal.features.space import FeatureSpace
 from zonal.grid.plane import PlaneDecoder
@@ -73,6 +74,7 @@ def table(n: int, seed: int = 0) -> pd.DataFrame:
 
 
 TABLE, LONG_TABLE = table(N), table(330)
+DATED = TABLE[["latitude", "longitude", "day"]]
 
 
 def cauchy(r: Any, s: Any, cosine: Any) -> Any:
@@ -288,6 +290,7 @@ MODELS = _named(
         *(Model(map_, (SPARSE[:9],), (SPARSE,)) for map_ in SPARSE_MAPS),
         Model(zonal.SphereEncoder(0, 1, rest="interval"), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.TableEncoder(max_levels=5), (TABLE[:9],), (TABLE, y)),
+        Model(PlaceTimeEncoder(), (DATED[:9],), (DATED,)),
         *(Model(learner, (rows[:9],), (rows, target)) for learner, rows, target in LEARNERS),
         *(
             Model(one, (X[:9],), (X, y), {"noise_variance": 0.1 + X[:, 0] ** 2})

@@ -5,13 +5,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..features.columns.sphere_encoder import DEGREES, named_like
 from ..tables import Columns
 from ..tables.survey import ColumnSurvey, survey_columns
 from ..tables.text import kind_of
 from .console import Screen
 from .errors import CommandError
 
-__all__ = ["Kinds", "Look", "look_at"]
+__all__ = ["Kinds", "Look", "are_places_and_dates", "look_at"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,14 @@ def look_at(
     found = [survey[name] for name in columns.inputs]
     plain = all(one.plain and (columns.drop_missing or not one.n_missing) for one in found)
     return Look(survey, told or not plain, suggestions)
+
+
+def are_places_and_dates(inputs: list[str], look: Look) -> bool:
+    """Tell whether a table has a latitude, a longitude, by their names, and a date; no more."""
+    places = [name for angle in DEGREES for name in inputs if named_like(angle, [name])]
+    others = [look.survey[name] for name in inputs if name not in places]
+    dated = [kind_of(one.form) == "date" or pa.types.is_temporal(one.kind) for one in others]
+    return len(inputs) == 3 and len(places) == 2 and all(dated)
 
 
 def _target_problems(columns: Columns, survey: dict[str, ColumnSurvey]) -> list[str]:

@@ -255,6 +255,15 @@ Crs = Annotated[
         show_default=False,
     ),
 ]
+Time = Annotated[
+    str,
+    typer.Option(
+        metavar="COL",
+        help="The column of times, where all others are places: what changes, stays and comes back "
+        "is then modelled. auto: a column of dates, or one named like a time; none: no column is.",
+        rich_help_panel=TABLE,
+    ),
+]
 Cv = Annotated[
     str | None,
     typer.Option(

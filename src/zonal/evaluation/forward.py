@@ -10,11 +10,9 @@ from sklearn.model_selection import BaseCrossValidator
 
 from .._typing import Array, FloatArray
 from .._validation import check_count, check_positive
+from ..features.columns.time_column import TIME_NAMES
 
 __all__ = ["ForwardKFold", "times_of"]
-
-# Names of columns that hold times.
-NAMES = ("time", "date", "datetime", "timestamp", "day", "month", "year", "hour", "t")
 
 
 class ForwardKFold(BaseCrossValidator):
@@ -170,7 +168,7 @@ def _column(X: Any, time: str | int, owner: str) -> Any:
             )
         return X[time]
     dated = [name for name in names if np.asarray(X[name]).dtype.kind == "M"]
-    named = [name for name in names if str(name).lower() in NAMES]
+    named = [name for name in names if str(name).lower() in TIME_NAMES]
     if not dated and not named:
         raise ValueError(
             f"{owner} finds no column of times among {', '.join(map(str, names))}: give its name, "

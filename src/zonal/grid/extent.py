@@ -7,7 +7,7 @@ import numpy as np
 
 from .._typing import FloatArray
 
-__all__ = ["GLOBE", "Extent", "extent_of", "region_of"]
+__all__ = ["GLOBE", "Extent", "extent_of", "last_time_of", "region_of"]
 
 #: West, south, east and north.
 GLOBE = (-180.0, -90.0, 180.0, 90.0)
@@ -87,6 +87,12 @@ def extent_of(blocks: Any, latitude: str = "latitude", longitude: str = "longitu
         part = Extent.of(X[latitude], X[longitude])
         total = part if total is None else total + part
     return None if total is None else list(total.box)
+
+
+def last_time_of(blocks: Any) -> float | None:
+    """Return the largest time in years of blocks (X, ...) of frames; None where they have none."""
+    times = [float(np.max(X["time"])) for X, *_ in blocks if "time" in X.columns and len(X)]
+    return max(times) if times else None
 
 
 def region_of(model: Any, step: float) -> tuple[float, float, float, float]:

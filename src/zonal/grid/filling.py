@@ -17,7 +17,7 @@ from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
 from .attributes import with_own_name
 from .cells import BLOCK_CELLS, Field, as_dataset, blocks_of, is_known
-from .extent import extent_of
+from .extent import extent_of, last_time_of
 from .masks import mask_of
 from .matching import columns_of, match
 from .nearness import Nearness, check_distance, places_of
@@ -223,6 +223,9 @@ def _fitted(field: Field, model: Any, queries: Any = None) -> Any:
     blocks = field if held is None else [(held.X,)]
     chosen.field_ = {"name": field.target, "attrs": attrs, "extent": extent_of(blocks)}
     chosen.field_["places"] = places_of(blocks)
+    last = last_time_of(blocks)
+    if last is not None:
+        chosen.field_["last"] = last
     return chosen
 
 

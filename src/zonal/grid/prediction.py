@@ -16,6 +16,7 @@ from ..rows.progress import advanced
 from .attributes import describe, describe_axis
 from .cells import CHUNK_CELLS, Cells, Field, as_dataset, blocks_of, is_known
 from .extent import region_of
+from .forecasts import say_forecast
 from .matching import Matching, match
 from .nearness import Nearness, nearness_of
 from .optional import library
@@ -89,7 +90,9 @@ def predict_grid(
         ``prediction``, ``std``, ``lower`` and ``upper`` with CF attributes. The uncertainty is that
         of a new observation, noise included. Other models than ours give predictions only. Of a
         classifier ``prediction`` and ``probability_<class>``; words are numbered, and
-        ``flag_meanings`` tells which is which.
+        ``flag_meanings`` tells which is which. Times after the last that a model of
+        `zonal.grid.fit`, or of places and dates, has seen make it a forecast: a warning and the
+        attribute ``forecast`` say so.
 
     Examples
     --------
@@ -117,7 +120,8 @@ def predict_grid(
                 stacklevel=2,
             )
     near = nearness_of(model, max_distance)
-    return answers(cells, plan, model, coverage, *field_of(model), chunks=chunks, near=near)
+    found = answers(cells, plan, model, coverage, *field_of(model), chunks=chunks, near=near)
+    return say_forecast(found, cells, model)
 
 
 def grid_cells(

@@ -11,10 +11,11 @@ where the last factor is a difference quotient: kernels need no derivatives of t
 
 Rows are judged that are spread evenly over the *logarithm* of their number: each is given earlier
 rows only, so that early ones have far neighbours and late ones near ones, and parameters have to be
-right at all distances.
+right at all distances. All models are given the same neighbours, so that their evidences can be
+compared: a fixed part of them are rows of the same place, of the same time, and so on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,11 +25,10 @@ from .._typing import FloatArray
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
 from .compiled_differences import fast_differences
-from .correlated import CorrelatedRows
 from .difference_pairs import pair_differences
 from .locations import Locations
 from .marginal import Observed, marginal
-from .neighbors import Indices
+from .neighbors import Indices, append_new, earlier_neighbors
 from .whitening import Whitening
 
 __all__ = ["Judged", "Model", "Term", "judged_numbers"]
@@ -113,9 +113,9 @@ class Model:
             found += ([LOG_WEIGHT] if number else []) + list(term.bounds)
         return found
 
-    def plus(self, term: Term) -> "Model":
-        """Return the model with one term more."""
-        return replace(self, terms=(*self.terms, term))
+    def without(self, number: int) -> "Model":
+        """Return the model with one term less, which is not the first."""
+        return replace(self, terms=(*self.terms[:number], *self.terms[number + 1 :]))
 
 
 def judged_numbers(n: int, n_rows: int, first: int) -> Indices:
@@ -135,9 +135,17 @@ class Judged:
         How many are judged.
     n_neighbors : int
         Earlier rows that each is given.
+    metrics : sequence of ndarrays of shape (n, e)
+        The rows as points: in equal parts, neighbours are the nearest in each.
     """
 
-    def __init__(self, locations: Locations, n_rows: int, n_neighbors: int) -> None:
+    def __init__(
+        self,
+        locations: Locations,
+        n_rows: int,
+        n_neighbors: int,
+        metrics: Sequence[FloatArray],
+    ) -> None:
         n = len(locations)
         self.m = min(n_neighbors, n - 1)
         self.numbers = judged_numbers(n, n_rows, self.m)
@@ -150,37 +158,40 @@ class Judged:
         repeated = locations.repeated
         self.repeated = repeated._replace(within=repeated.within / unit**2).part(self.numbers)
         self._pairs = np.tril_indices(self.m + 1, -1)
-        self._known: tuple[Indices, FloatArray] | None = None
+        self.neighbors = self._earlier(metrics)
+        # Differences of all pairs stay while the parameters move.
+        self._delta = pair_differences(self.rows, self.rows[self.numbers], self.neighbors)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def neighbors(self, kernel: Kernel) -> Indices:
-        """Return the earlier rows that are most correlated with each: [s, m]."""
-        return CorrelatedRows(kernel, self.rows).earlier(self.m, self.numbers)
+    def _earlier(self, metrics: Sequence[FloatArray]) -> Indices:
+        """Return earlier rows that are near in each metric: [s, m]."""
+        out = np.full((len(self.numbers), self.m), -1, np.int32)
+        counts = np.zeros(len(self.numbers), np.int64)
+        ends = np.linspace(0, self.m, len(metrics) + 1).astype(int)[1:]
+        for points, end in zip(metrics, ends, strict=True):
+            append_new(earlier_neighbors(points, self.m, self.numbers), out, counts, end)
+        return out
 
-    def climb(self, model: Model, n_iterations: int, n_searches: int = 2) -> tuple[Model, float]:
-        """Climb from a model, with neighbours found anew in between; return the evidence too."""
-        value = -np.inf
-        for _ in range(n_searches):
-            neighbors = self.neighbors(model.kernel)
+    def climb(self, model: Model, n_iterations: int) -> tuple[Model, float]:
+        """Climb from a model; return the evidence too."""
 
-            def loss(vector: FloatArray) -> tuple[float, FloatArray]:
-                found, slope = self.evidence(model.at(vector), neighbors)  # noqa: B023
-                return -found / len(self), -slope / len(self)
+        def loss(vector: FloatArray) -> tuple[float, FloatArray]:
+            found, slope = self.evidence(model.at(vector))
+            return -found / len(self), -slope / len(self)
 
-            bounds = model.bounds()
-            start = np.clip(model.vector(), *np.transpose(bounds))
-            result = minimize(
-                loss, start, jac=True, method="L-BFGS-B", bounds=bounds,
-                options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
-            )  # fmt: skip
-            model, value = model.at(result.x), -float(result.fun) * len(self)
-        return model, value
+        bounds = model.bounds()
+        start = np.clip(model.vector(), *np.transpose(bounds))
+        result = minimize(
+            loss, start, jac=True, method="L-BFGS-B", bounds=bounds,
+            options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
+        )  # fmt: skip
+        return model.at(result.x), -float(result.fun) * len(self)
 
-    def evidence(self, model: Model, neighbors: Indices) -> tuple[float, FloatArray]:
+    def evidence(self, model: Model) -> tuple[float, FloatArray]:
         """Return the log evidence, and its gradient in the order of `Model.vector`."""
-        delta = self._differences(neighbors)
+        delta, neighbors = self._delta, self.neighbors
         values = [_at(term.kernel, delta) for term in model.terms]
         weights = np.exp([term.log_weight for term in model.terms])
         prior, noise = float(weights.sum()), float(np.exp(model.log_noise))
@@ -223,13 +234,6 @@ class Judged:
                 change = float((by_pairs * (new - values[number])).sum()) / step
                 slope.append(weights[number] * change)
         return float(found.log_evidence), np.array(slope)
-
-    def _differences(self, neighbors: Indices) -> FloatArray:
-        """Return differences of all pairs, which stay while the parameters move."""
-        if self._known is None or self._known[0] is not neighbors:
-            delta = pair_differences(self.rows, self.rows[self.numbers], neighbors)
-            self._known = neighbors, delta
-        return self._known[1]
 
     def _matrices(self, pairs: FloatArray, prior: float) -> FloatArray:
         """Return covariances of each row and its neighbours, the row last: [s, m + 1, m + 1]."""

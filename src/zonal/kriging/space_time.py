@@ -7,44 +7,39 @@ The last column is a time. The model is a sum,
     k = k_{\text{change}}(h, u) + \sum_{j \le 2} w_j k_{\text{stay},j}(h)
     + \sum_p w_p k_{\text{season}}(h, u \bmod p),
 
-each with length scales of its own in space. What changes is of Gneiting's class, with a generalized
-Cauchy kernel of time; where all times lie within one period, time is a circle. The term that the
-evidence wants most is added as long as it grows by more than the parameters cost (Schwarz's
-criterion), and all parameters climb on together.
+each with length scales of its own in space; on a sphere also along its axis alone, for climates and
+seasons follow the latitude. What changes is of Gneiting's class, with a generalized Cauchy kernel
+of time; where all times lie within one period, time is a circle. All terms climb together first.
+Then those go, one by one, without which the evidence falls by less than their parameters cost
+(Schwarz's criterion): one rough term alone may stand for two smooth ones, so that terms that are
+added one by one end elsewhere.
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
-from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
-from .correlated import metric_points
-from .covariance import terms_of
-from .kernel_evidence import Bounds, Judged, Model, Term, judged_numbers
+from ..kernels import Matern, Periodic
+from .kernel_evidence import Judged, Model, Term
 from .locations import Locations
-from .low import CANDIDATES, LandmarkLow, farthest_points
-from .marginal import Observed, marginal
-from .neighbors import Indices
 from .noise import has_signal
-from .process import LocalProcess
 from .search import Found
+from .space_time_terms import SMOOTHNESS, Space, as_term, change, season, stay
+from .units import column_groups
 
-__all__ = ["find_space_time", "is_circle", "split_space_time"]
+__all__ = ["find_space_time", "is_circle"]
 
-# Rows that are judged, and their neighbours: where terms are compared, and where the best is taken.
-QUICK, WHOLE = (600, 16), (1_200, 20)
-# Iterations of L-BFGS there, for each of two searches for neighbours.
-MANY, FEW = 8, 5
-# Length scales in units of the first, within which the climbs stay.
-FARTHEST = (math.log(1e-3), math.log(1e3))
+# Rows that are judged, and their neighbours: where terms are compared, where the best climbs.
+QUICK, WHOLE = (700, 18), (1_800, 24)
+# Iterations of L-BFGS there.
+MANY, FEW = 25, 10
+# How much less places count than times where neighbours are of the same time, and the other way.
+LITTLE = 1e-3
 # What stays, from place to place and over large regions: starts in units of the first length scale.
 STARTS = (("near", 0.25), ("far", 4.0))
 LEAST_NOISE = 1e-5
-# ν of what changes.
-SMOOTHNESS = (0.5, 1.5, 2.5)
 ROUNDING = 1e-6
 
 
@@ -99,143 +94,68 @@ def find_space_time(
         return start
     span = float(np.ptp(times))
     covered = span * len(times) / (len(times) - 1)  # the last time has its step too
-    quick, judged = (Judged(locations, n_rows, m) for n_rows, m in (QUICK, WHOLE))
+    circle = next((period for period in periods if is_circle(times, period)), None)
+    metrics = _metrics(locations.rows, kernel, circle)
+    quick, judged = (Judged(locations, n_rows, m, metrics) for n_rows, m in (QUICK, WHOLE))
     deadline = deadline or Deadline()
     first = max(start.noise, LEAST_NOISE) if noise is None else max(noise, 1e-7)
-    best = Model((_as_term(kernel),), math.log(first))
-    value = judged.evidence(best, judged.neighbors(best.kernel))[0]
-    price = math.log(len(judged)) / 2  # of a parameter: Schwarz's criterion
-    circle = next((period for period in periods if is_circle(times, period)), None)
-    space = np.asarray(kernel.length_scale, np.float64)[:-1]
-    others = {f"what stays, {name}": (_stay(space, factor), 2) for name, factor in STARTS} | {
-        f"season of {one:g}": (_season(space, one), 3)
-        for one in periods
-        if one != circle and covered >= (2 - ROUNDING) * one
-    }
-    trials: list[tuple[str, Model, int]] = [
-        ("what changes", Model((_change(kernel, nu, span, circle),), best.log_noise), 0)
-        for nu in SMOOTHNESS
-    ]
-    while trials and not deadline.passed():
-        tried = [(name, *quick.climb(model, MANY), more) for name, model, more in trials]
-        name, model, _, more = max(tried, key=lambda one: one[2] - one[3] * price)
-        model, found = judged.climb(model, FEW)
-        if verbose:
-            print(f"{name}: {found:.2f}, {model.kernel}, noise {math.exp(model.log_noise):.3g}")
-        if found - more * price <= value:
+    seasons = tuple(one for one in periods if one != circle and covered >= (2 - ROUNDING) * one)
+    scales = np.asarray(kernel.length_scale, np.float64)
+    space = Space.of(locations.rows[:, :-1], scales[:-1])
+    others = _others(locations.rows, space, seasons, circle)
+    models = []
+    for nu in SMOOTHNESS:
+        whole = (change(space, float(scales[-1]), nu, span, circle), *others.values())
+        models.append((*quick.climb(Model(whole, math.log(first)), MANY), ["changes", *others]))
+        if deadline.passed():
             break
-        best, value = model, found
-        others.pop(name, None)
-        trials = [(one, best.plus(term), n) for one, (term, n) in others.items()]
-    if best.kernel is kernel:
+    best, value, names = max(models, key=lambda one: one[1])
+    if verbose:
+        _say(names, value, best)
+    price = math.log(len(quick)) / 2  # of a parameter: Schwarz's criterion
+    while len(names) > 1 and not deadline.passed():
+        less = []
+        for number in range(1, len(names)):
+            fewer, reached = quick.climb(best.without(number), FEW)
+            gain = price * (1 + len(best.terms[number].values))
+            left = [name for place, name in enumerate(names) if place != number]
+            less.append((reached + gain, reached, fewer, left))
+        gained, reached, fewer, left = max(less, key=lambda one: one[0])
+        if gained < value:
+            break
+        best, value, names = fewer, reached, left
+    best, value = judged.climb(best, FEW)
+    if verbose:
+        _say(names, value, best)
+    if value <= judged.evidence(Model((as_term(kernel),), math.log(first)))[0]:
         return start
     eta = math.exp(best.log_noise) if noise is None else noise
     return Found(best.kernel, eta, 1.0, value)
 
 
-def split_space_time(
-    locations: Locations, found: Found, n_features: int, n_neighbors: int, verbose: bool = False
-) -> Found:
-    """Carry the low degrees of the term that is longest by features, if the evidence is higher.
-
-    It is the same process: the neighbours see what features leave, and only how well Vecchia's
-    approximation knows it changes.
-
-    Parameters
-    ----------
-    locations : Locations
-    found : Found
-        With a sum of kernels of space and time.
-    n_features : int
-        D, at most.
-    n_neighbors : int
-        Of predictions.
-    """
-    n_features = min(n_features, len(locations) // 4)
-    if n_features < 1 or not found.kernel.by_differences or found.noise <= 0:
-        return found
-    numbers = judged_numbers(len(locations), WHOLE[0], 1)
-    best, value = found, _evidence(locations, found, numbers, n_neighbors)
-    for weight, term in terms_of(found.kernel):
-        landmarks = _landmarks(term, locations.rows, n_features)
-        low = LandmarkLow.of(term, weight, landmarks, n_features)
-        split = replace(found, low=low)
-        reached = _evidence(locations, split, numbers, n_neighbors)
-        if verbose:
-            print(f"features of {term}: {reached:.2f}, without {value:.2f}")
-        if reached > value:
-            best, value = split, reached
-    return best
+def _say(names: list[str], value: float, model: Model) -> None:
+    print(f"{', '.join(names)}: {value:.2f}, {model.kernel}, noise {math.exp(model.log_noise):.3g}")
 
 
-def _evidence(locations: Locations, found: Found, numbers: Indices, n_neighbors: int) -> float:
-    process = LocalProcess(
-        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, 0, found.low
-    )
-    whitening = process.whitening(numbers, min(n_neighbors, WHOLE[1]))
-    columns = np.column_stack(
-        [np.ones(len(locations)), locations.targets, process.features(locations.rows)]
-    )
-    whitened = whitening.apply(columns)
-    observed = Observed.of(whitening.variance, locations.repeated.part(numbers), found.noise)
-    n_targets = locations.targets.shape[1]
-    return float(marginal(whitened.T @ whitened, n_targets, observed, 1.0).log_evidence)
-
-
-def _landmarks(term: Kernel, rows: Array, n_landmarks: int) -> FloatArray:
-    """Return rows that are spread out in the metric of a term."""
-    some = np.asarray(rows[:CANDIDATES], np.float64)
-    points = metric_points(term, some)
-    numbered = np.column_stack([points, np.arange(len(some))])
-    scales = np.append(np.ones(points.shape[1]), np.inf)  # numbers are at no distance
-    chosen = farthest_points(numbered, scales, n_landmarks)[0][:, -1].astype(int)
-    return np.asarray(some[chosen])
-
-
-def _as_term(kernel: Matern) -> Term:
-    """A kernel without parameters."""
-    return Term(lambda _: kernel, np.zeros(0), ())
-
-
-def _change(kernel: Matern, nu: float, span: float, circle: float | None) -> Term:
-    """Gneiting's class, from the length scales of a Matérn kernel of all columns."""
+def _metrics(rows: Array, kernel: Matern, circle: float | None) -> list[FloatArray]:
+    """Return points that are near at equal places, at equal times, and in units of the kernel."""
     scales = np.asarray(kernel.length_scale, np.float64)
-    space, time = scales[:-1], min(float(scales[-1]), 10 * span)
-
+    numbers = np.asarray(rows, np.float64)
+    place, time = numbers[:, :-1] / scales[:-1], numbers[:, -1:] / scales[-1]
     if circle is not None:
-
-        def on_circle(values: FloatArray) -> Kernel:
-            periodic = Periodic(circle, math.exp(values[1]), nu=1.5)
-            return SpaceTime(Matern(nu, math.exp(values[0]) * space), periodic, float(values[2]))
-
-        # In units of the circle's radius.
-        around = math.log(min(max(2 * math.pi * time / circle, 0.05), 20.0))
-        bounds: Bounds = (FARTHEST, (math.log(0.01), math.log(100.0)), (0.0, 1.0))
-        return Term(on_circle, np.array([0.0, around, 0.0]), bounds)
-
-    def on_line(values: FloatArray) -> Kernel:
-        cauchy = Cauchy(math.exp(values[1]) * time, float(values[2]), math.exp(values[3]))
-        return SpaceTime(Matern(nu, math.exp(values[0]) * space), cauchy, float(values[4]))
-
-    decay = (math.log(0.05), math.log(20.0))
-    bounds = (FARTHEST, FARTHEST, (0.1, 2.0), decay, (0.0, 1.0))
-    return Term(on_line, np.array([0.0, 0.0, min(2.0, 2 * nu), 0.0, 0.1]), bounds)
+        time = Periodic(circle).embed(numbers[:, -1:]) * circle / (2 * math.pi * scales[-1])
+    return [np.hstack([place, factor * time]) for factor in (LITTLE, 1 / LITTLE, 1.0)]
 
 
-def _stay(space: FloatArray, factor: float) -> Term:
-    """What is the same at all times."""
-    return Term(
-        lambda values: SpaceTime(Matern(1.5, math.exp(values[0]) * space), None),
-        np.array([math.log(factor)]), (FARTHEST,), math.log(0.3),
-    )  # fmt: skip
-
-
-def _season(space: FloatArray, period: float) -> Term:
-    """What comes back after a period."""
-
-    def kernel_of(values: FloatArray) -> Kernel:
-        periodic = Periodic(period, math.exp(values[1]))
-        return SpaceTime(Matern(1.5, math.exp(values[0]) * space), periodic)
-
-    bounds = (FARTHEST, (math.log(0.1), math.log(100.0)))
-    return Term(kernel_of, np.array([math.log(4.0), 0.0]), bounds, 0.0)
+def _others(
+    rows: Array, space: Space, seasons: tuple[float, ...], circle: float | None
+) -> dict[str, Term]:
+    """Return terms that may stand beside what changes."""
+    found = {f"stays {name}": stay(space, factor) for name, factor in STARTS}
+    found |= {f"season of {one:g}": season(space, one) for one in seasons}
+    if len(space.scales) == 3 and not column_groups(rows[:, :-1]).any():  # a sphere, the axis last
+        zone = space.along(2)
+        found["zones"] = stay(zone, 4.0)
+        whole = seasons if circle is None else (*seasons, circle)
+        found |= {f"season of {one:g} in zones": season(zone, one) for one in whole}
+    return found

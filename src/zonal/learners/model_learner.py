@@ -183,9 +183,13 @@ class ModelLearner(Learner):
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         task = "classification" if is_classifier(self) else "regression"
         automatic, numbers = is_automatic(self.features), survey.sample.numbers
-        cells = learn_encoder(self.encoder, automatic, task, block, numbers, source)
+        cells = learn_encoder(self._encoder(block), automatic, task, block, numbers, source)
         self._cells_ = cells.with_targets(block.y, survey.classes)
         return {"raw": block}
+
+    def _encoder(self, block: Block) -> Any:
+        """Return the encoder that is asked for."""
+        return self.encoder
 
     def _prepared(self, block: Block, numbers: Any = None) -> Block:
         prepared: Block = self._cells_.training(block, numbers)
@@ -246,6 +250,8 @@ class ModelLearner(Learner):
                     "dense array of fewer columns."
                 )
             local = None
+        if local is not None and local.periods is None:
+            local = replace(local, periods=self._cells_.periods)
         if self.features is None:
             return replace(shrink, local=local)
         if not survey.pilot:

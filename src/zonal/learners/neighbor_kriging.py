@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
 from .._validation import check_count, check_time_limit, valid_rows
+from ..features.columns.time_column import check_time
 from ..kernels import Kernel, as_kernel
 from ..model.cells import Cells
 from ..model.from_rows import FromRows
@@ -278,18 +279,9 @@ class NeighborKriging(RegressorMixin, ModelLearner):
 
     def periods(self) -> tuple[float, ...] | None:
         """Return the periods of the last column, None where that is not a time."""
-        if self.time is None:
-            return None
-        try:
-            periods = np.atleast_1d(np.asarray(self.time, np.float64))
-        except (TypeError, ValueError):
-            periods = np.array([np.nan])
-        if periods.ndim == 1 and (np.isfinite(periods) & (periods > 0)).all():
-            return tuple(periods.tolist())
-        raise ValueError(
-            f"time={self.time!r} of NeighborKriging must be the periods of the last column, "
-            "positive numbers, or () for none; None if that is not a time."
-        )
+        time = self.time if not isinstance(self.time, str) else np.nan  # a name: of what frame?
+        periods: tuple[float, ...] | None = check_time(time, "NeighborKriging")
+        return periods
 
     def _check_noise(self) -> float | None:
         if isinstance(self.noise, str) and self.noise == "auto":

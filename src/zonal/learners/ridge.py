@@ -1,14 +1,17 @@
 """Kernel ridge regression on explicit features, in one pass over the data."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
+from ..features.columns.time_column import check_time
 from ..model.features import is_automatic
 from ..model.folds import check_alpha
 from ..model.recipe import Recipe
+from ..model.times import known_periods, place_time_encoder
 from ..moments.folds import Splits
 from ..rows import Block, Source
 from ..rows.survey import Survey
@@ -85,6 +88,15 @@ class KernelRidge(RegressorMixin, ModelLearner):
         The seed of the features, unless they have one of their own.
     verbose : bool, default=False
         Show a progress bar on fits of more than two seconds.
+    time : "auto", str, float, sequence of floats or None, default="auto"
+        Which column is a time, where ``features="auto"`` and rows are places and times. The
+        candidates are then a model of what changes, what stays and what comes back (see
+        `NeighborKriging`, parameter `time`) too. ``"auto"``: of a frame with latitude, longitude
+        and one more column that one, if it holds dates or is named like a time (time, date, day,
+        month, year, hour); seasons are guessed from its values, and months alone are a circle. A
+        name: that column of a frame, the last one but for latitude and longitude. Numbers: the
+        last column of an array, or the recognised one of a frame, with these periods in its own
+        units (years for dates), or ``()``. None: no column is.
 
     Attributes
     ----------
@@ -144,6 +156,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
+        time: Any = "auto",
     ) -> None:
         self.features = features
         self.alpha = alpha
@@ -158,6 +171,7 @@ class KernelRidge(RegressorMixin, ModelLearner):
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
+        self.time = time
 
     def fit(
         self,
@@ -234,14 +248,25 @@ class KernelRidge(RegressorMixin, ModelLearner):
         if not (self.target is None or self.target == "auto"):
             raise ValueError(f"target={self.target!r} must be 'auto' or None.")
         check_alpha(self.alpha)
+        check_time(self.time, "KernelRidge")
         super()._check_parameters()
 
     def _read(self, block: Block, survey: Survey, source: Source | None) -> dict[str, Any]:
         known = super()._read(block, survey, source)
+        cells = self._cells_
+        if is_automatic(self.features):
+            periods = known_periods(block.X, cells.encoder, self.time, "KernelRidge")
+            self._cells_ = replace(cells, periods=periods)
         known_scale = self._errors_ is not None  # errors are on the scale of y
         if self.target == "auto" and is_automatic(self.features) and not known_scale:
             self._cells_ = self._cells_.with_scale(block, survey.sample.numbers)
         return known
+
+    def _encoder(self, block: Block) -> Any:
+        automatic = isinstance(self.encoder, str) and self.encoder == "auto"
+        if not automatic or not is_automatic(self.features) or self.time is None:
+            return self.encoder
+        return place_time_encoder(block) or self.encoder
 
     def _tuned(self, recipe: Recipe, survey: Survey, plan: Splits | None) -> Recipe:
         if not recipe.records:  # rows too few to choose by

@@ -44,6 +44,8 @@ class Cells:
         What the weights of rows are multiplied by, for each class.
     single : bool
         Whether there is one target, a number, and predictions have one axis.
+    periods : tuple of float or None
+        Where the last column of the rows is a time: after which it may come back.
     y_dtype : str
         The precision of the targets; labels have none, and follow the rows.
     """
@@ -54,6 +56,7 @@ class Cells:
     classes: Array | None = None
     factors: dict[Any, float] = field(default_factory=dict)
     single: bool = False
+    periods: tuple[float, ...] | None = None
     y_dtype: str = "float64"
 
     @property

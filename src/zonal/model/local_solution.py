@@ -21,7 +21,8 @@ from ..kriging.locations import Locations, locate
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
-from ..kriging.space_time import find_space_time, split_space_time
+from ..kriging.space_time import find_space_time
+from ..kriging.space_time_split import split_space_time
 from ..moments.folds import Splits
 from ..rows import Block, row_hash, sample_rows
 from ..rows.copies import content_hash

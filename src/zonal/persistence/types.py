@@ -35,6 +35,7 @@ OWN = {
     "features.baselines.spherical": "SphericalFeatures",
     "features.baselines.tensor_sketch": "CountSketches TensorSketchFeatures",
     "features.columns.learned_metric": "LearnedMetric",
+    "features.columns.place_time_encoder": "PlaceTimeEncoder",
     "features.columns.sphere_encoder": "SphereEncoder",
     "features.columns.standardizer": "Standardizer",
     "features.columns.stretcher": "Stretcher",

@@ -4,7 +4,7 @@
 evidence finds: a local part with the low degrees of its kernel in features. It is right near the
 rows and far from them, so that nothing is left to choose, with a splitter or without. Features
 stand against it where it leaves more than `LOST` of the variance, which may be outliers that it
-takes for a field.
+takes for a field. Where the last column is a time, a kernel of space and time stands beside it.
 
 *Other columns*:
 
@@ -118,6 +118,12 @@ class Ladder:
     def places(self) -> list[Candidate]:
         """Return the candidates for places."""
         split = self._noted(self.neighbors.split())
+        timed = self.local.periods is not None
+        if timed and self.deadline.allows("a local part of space and time"):
+            other = self._noted(self.neighbors.timed(self._unit_of_time()))
+            # What knows of time is right far from the rows: it stays unless it is worse near them.
+            if not beyond_chance(other.losses - split.losses, other.loss, other.ends):
+                split = other
         if self.judge.of_mean(split) <= LOST or self.local.required:
             return [split]
         if not self.deadline.allows("features alone"):
@@ -188,6 +194,11 @@ class Ladder:
         for kernel, candidate in zip(long, ordered_map(tried, long), strict=True):
             found.append(self._noted(candidate, kernel))
         return found
+
+    def _unit_of_time(self) -> float:
+        """Return what the last column was divided by."""
+        step = self.rows.step
+        return 1.0 if step is None else float(np.asarray(step.scale_)[-1])
 
     def _has_time(self, what: str, like: Candidate) -> bool:
         """Tell whether there is time for something that takes about as long as a trial took."""

@@ -13,6 +13,8 @@ from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations
 from ..kriging.search import Found, find_candidates, find_parameters, polish
+from ..kriging.space_time import find_space_time
+from ..kriging.space_time_split import split_space_time
 from ..kriging.units import STARTS, column_groups, share_of
 from ..model.recipe import Local
 from ..rows.progress import phase
@@ -41,6 +43,7 @@ class NeighborSearch:
     def __init__(self, judge: Judge, local: Local, deadline: Deadline) -> None:
         self.judge, self.local, self.deadline = judge, local, deadline
         self.free = {"move_kernel": local.kernel is None, "move_noise": local.noise is None}
+        self._single: Found | None = None
 
     def split(self) -> Candidate:
         """Score the model of two ranges: low degrees of its kernel in features, the rest local.
@@ -55,11 +58,32 @@ class NeighborSearch:
         found = find_parameters(
             locations, local.kernel, local.noise, deadline=self.deadline, quick=quick
         )
+        self._single = found
         if local.n_features and self.deadline.allows("a local part of two ranges"):
             found = split_parameters(
                 locations, found, local.n_features, n_neighbors=local.n_neighbors, **self.free
             )
         return self.judge.of_neighbors(found, name="none" if found.low is None else "split")
+
+    def timed(self, unit: float) -> Candidate:
+        """Score the model of space and time, from the kernel that `split` began with.
+
+        Parameters
+        ----------
+        unit : float
+            What the times were divided by.
+        """
+        phase("finding a local part of space and time")
+        local = self.local
+        assert self._single is not None
+        assert local.periods is not None
+        locations = _centred(self.judge.locations(None))
+        periods = tuple(one / unit for one in local.periods)
+        found = find_space_time(
+            locations, self._single, periods, noise=local.noise, deadline=self.deadline
+        )
+        found = split_space_time(locations, found, local.n_features, local.n_neighbors)
+        return self.judge.of_neighbors(found, name="space and time")
 
     def alone(self, given_up: Callable[[Candidate], bool]) -> Candidate:
         """Score a local part in plain columns.

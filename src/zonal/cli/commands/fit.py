@@ -18,7 +18,7 @@ from ..columns import encoder, picked
 from ..console import Screen
 from ..errors import CommandError
 from ..grids import check_numbers_only, open_rows, whereabouts
-from ..looking import Kinds, look_at
+from ..looking import Kinds, are_places_and_dates, look_at
 from ..models import LocalPart, feature_map, number_or
 from ..noise import NoiseKind
 from ..outputs import check_outputs, outputs
@@ -74,6 +74,7 @@ def fit(
     lat: opt.Lat = None,
     lon: opt.Lon = None,
     crs: opt.Crs = None,
+    time: opt.Time = "auto",
     group: Annotated[
         str | None,
         typer.Option(
@@ -192,11 +193,17 @@ def fit(
         raise CommandError("--balanced is for classes: add --classify.")
     if engine is Engine.DASK and (categorical or numeric or noise_column):
         raise CommandError("--categorical, --numeric and --noise-column are for --engine local.")
+    named = time not in ("auto", "none")
+    if named and (engine is Engine.DASK or classify or features != "auto"):
+        raise CommandError(
+            f"--time {time} is for --engine local, --features auto and targets that are numbers: "
+            "leave it out."
+        )
     if classify and noise_column:
         raise CommandError("--noise-column is for targets that are numbers: leave it out.")
     response = response_of(likelihood, exposure, offset, trials)
     if response is not None:
-        _check_alone(classify, noise_column, cv, group, engine, queries)
+        _check_alone(classify, noise_column, cv, group, engine, queries, named)
     beside = noise_column or (response.column if response else None)  # it is no input
     others = [*(inputs or []), *([beside] if beside else [])]
     if queries and (classify or engine is Engine.DASK):
@@ -259,6 +266,11 @@ def fit(
         validation = Validation()
     if balanced:
         learner.set_params(class_weight="balanced")
+    if response is None and not classify:
+        learner.set_params(time=_column_of_times(time, columns.inputs))
+        # Of places and dates and nothing else, which its names tell, a model of space and time.
+        if mixed == Kinds() and features == "auto" and are_places_and_dates(columns.inputs, look):
+            learner.set_params(encoder="auto")
     where = None if place.crs else place.columns(columns.inputs)
     split = Split(test_fraction, seed)
     noise = noise_kind if noise_column else None
@@ -297,6 +309,7 @@ def _check_alone(
     group: str | None,
     engine: Engine,
     queries: Path | None,
+    time: bool,
 ) -> None:
     """Raise an error for options that do not go with a likelihood."""
     for name, value in (
@@ -306,12 +319,23 @@ def _check_alone(
         ("--group", group),
         ("--engine dask", engine is Engine.DASK),
         ("--queries", queries),
+        ("--time", time),
     ):
         if value:
             raise CommandError(
                 f"{name} does not go with --likelihood, which finds the noise and the "
                 "regularisation by evidence, in this process: leave one of them out."
             )
+
+
+def _column_of_times(name: str, inputs: list[str]) -> str | None:
+    if name == "none":
+        return None
+    if name != "auto" and name not in inputs:
+        raise CommandError(
+            f"--time {name!r} is no input column: use one of {', '.join(inputs)}, auto or none."
+        )
+    return name
 
 
 @contextmanager

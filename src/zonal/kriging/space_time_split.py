@@ -1,0 +1,124 @@
+"""Features for what lasts in a kernel of space and time: levels of places, and their seasons.
+
+A prediction sees as many rows as it has neighbours: too few for the mean of a place over all times,
+or of all places of a latitude. Features see all rows. It is the same process: the neighbours see
+what features leave, and only how well Vecchia's approximation knows it changes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from .._typing import Array, FloatArray
+from ..kernels import Kernel, Matern, Periodic, SpaceTime
+from ..kernels.variograms import variogram
+from .correlated import metric_points
+from .covariance import terms_of
+from .kernel_evidence import judged_numbers
+from .locations import Locations
+from .low import CANDIDATES, LandmarkLow, farthest_points
+from .marginal import Observed, marginal
+from .neighbors import Indices
+from .process import LocalProcess
+from .search import Found
+
+__all__ = ["lasting", "split_space_time"]
+
+# Rows whose evidence is compared, and their neighbours.
+N_ROWS, FEW_NEIGHBORS = 1_200, 20
+
+
+def split_space_time(
+    locations: Locations, found: Found, n_features: int, n_neighbors: int, verbose: bool = False
+) -> Found:
+    """Carry by features what lasts, or the low degrees of one term, if the evidence is higher.
+
+    Parameters
+    ----------
+    locations : Locations
+    found : Found
+        With a sum of kernels of space and time.
+    n_features : int
+        D, at most.
+    n_neighbors : int
+        Of predictions.
+    """
+    n_features = min(n_features, len(locations) // 4)
+    if n_features < 1 or not found.kernel.by_differences or found.noise <= 0:
+        return found
+    numbers = judged_numbers(len(locations), N_ROWS, 1)
+    best, value = found, _evidence(locations, found, numbers, n_neighbors)
+    for kernel, weight in _long_parts(found.kernel, float(np.ptp(locations.rows[:, -1]))):
+        landmarks = _landmarks(kernel, locations.rows, n_features)
+        split = replace(found, low=LandmarkLow.of(kernel, weight, landmarks, n_features))
+        reached = _evidence(locations, split, numbers, n_neighbors)
+        if verbose:
+            print(f"features of {kernel}: {reached:.2f}, without {value:.2f}")
+        if reached > value:
+            best, value = split, reached
+    return best
+
+
+def lasting(kernel: Kernel, span: float) -> tuple[Kernel, float]:
+    r"""Return what is left of a term at the longest lag, the same at all times, and its weight.
+
+    .. math:: k(h, u) = k(h, U) + [k(h, u) - k(h, U)], \qquad |u| \le U .
+
+    Where the kernel of time is convex, both parts are positive definite for such lags (Pólya).
+    """
+    if not isinstance(kernel, SpaceTime) or kernel.time is None:
+        return kernel, 1.0
+    if isinstance(kernel.time, Periodic):
+        return kernel, 1.0
+    lag = np.array([[span]])
+    left = float(kernel.time(np.zeros((1, 1)), lag)[0, 0])
+    if not kernel.interaction:
+        return SpaceTime(kernel.space, None), left
+    wider = float((1 + variogram(kernel.time, lag)).ravel()[0] ** kernel.interaction)
+    assert isinstance(kernel.space, Matern)
+    scales = np.atleast_1d(np.asarray(kernel.space.length_scale, np.float64))
+    space = Matern(kernel.space.nu, np.sqrt(wider) * scales)
+    return SpaceTime(space, None), left * wider ** (-len(scales) / 2)
+
+
+def _long_parts(kernel: Kernel, span: float) -> Iterator[tuple[Kernel, float]]:
+    """Yield all that lasts together, and then the terms one by one, with their weights."""
+    terms = terms_of(kernel)
+    parts = [(weight * share, part) for weight, term in terms
+             for part, share in [lasting(term, span)]]  # fmt: skip
+    whole = parts[0][1] * parts[0][0]
+    for weight, part in parts[1:]:
+        whole = whole + weight * part
+    yield whole, 1.0
+    for (weight, term), (left, part) in zip(terms, parts, strict=True):
+        yield term, weight
+        if part is not term:
+            yield part, left
+
+
+def _evidence(locations: Locations, found: Found, numbers: Indices, n_neighbors: int) -> float:
+    process = LocalProcess(
+        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, 0, found.low
+    )
+    whitening = process.whitening(numbers, min(n_neighbors, FEW_NEIGHBORS))
+    columns = np.column_stack(
+        [np.ones(len(locations)), locations.targets, process.features(locations.rows)]
+    )
+    whitened = whitening.apply(columns)
+    observed = Observed.of(whitening.variance, locations.repeated.part(numbers), found.noise)
+    n_targets = locations.targets.shape[1]
+    return float(marginal(whitened.T @ whitened, n_targets, observed, 1.0).log_evidence)
+
+
+def _landmarks(kernel: Kernel, rows: Array, n_landmarks: int) -> FloatArray:
+    """Return rows that are spread out in the metric of each term."""
+    some = np.asarray(rows[:CANDIDATES], np.float64)
+    terms = [term for _, term in terms_of(kernel)]
+    chosen = []
+    for term in terms:
+        points = metric_points(term, some)
+        numbered = np.column_stack([points, np.arange(len(some))])
+        scales = np.append(np.ones(points.shape[1]), np.inf)  # numbers are at no distance
+        chosen.append(farthest_points(numbered, scales, n_landmarks)[0][:, -1].astype(int))
+    return np.asarray(some[np.unique(np.concatenate(chosen))])
