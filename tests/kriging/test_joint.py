@@ -155,16 +155,22 @@ def test_coefficients_of_low_degrees_come_from_the_first_rows(monkeypatch):
         np.testing.assert_allclose(some.residual, locations.targets - some.found.mean - known)
 
 
-@pytest.mark.parametrize("weight", [1e4, 1e8, 1e12])
-def test_features_that_carry_the_constant(weight):
-    """Of the mean only rounding is left then: what is predicted is that of least squares."""
+def test_features_in_single_precision_of_rows_close_to_each_other():
+    """Their differences are divided by next to nothing, and sums must not lose what is left."""
     rng = np.random.default_rng(0)
-    bits = rng.integers(0, 2, (400, 6)).astype(float)
-    Z = np.column_stack([bits, 1 - bits, rng.standard_normal((400, 3))])  # the constant, six times
-    y = np.where(bits[:, 0] > bits[:, 1], 1.0, -1.0)
-    columns = np.sqrt(weight) * np.column_stack([np.ones(400), y, Z])
-    observed = Observed(400.0, 0.0, 0.0, np.zeros(1), 1e-8)
-    found = marginal(columns.T @ columns, 1, observed, ratio=1e6)
-    expected = Z @ np.linalg.lstsq(Z, y, rcond=None)[0]
-    np.testing.assert_allclose(found.mean[0] + Z @ found.coef[:, 0], expected, atol=1e-4)
-    assert np.abs(found.coef).max() < 10
+    bits = rng.integers(0, 2, (600, 8)).astype(np.float32)
+    targets = np.where(bits[:, :1] > bits[:, 1:2], 1.0, -1.0)
+    locations = locate(bits + rng.standard_normal(bits.shape).astype(np.float32) / 1e3, targets)
+    process = LocalProcess(
+        locations.rows, locations.weight, zonal.Matern(1.5, np.full(8, 1e3)), 1e-8, 24
+    )
+
+    def both(rows):  # a constant, eight times
+        return np.hstack([rows, 1 - rows]).astype(np.float32)
+
+    whitening = process.whitening(np.arange(len(locations), dtype=np.int32), 24)
+    values = np.linalg.eigvalsh(whitened_gram(whitening, locations, both, process.points))
+    assert values[0] > -1e-12 * values[-1]
+    found = fit_joint(locations, process, both, ratio=1e6)
+    predicted = found.predict(locations.rows + 1e-4, both)[0]
+    assert np.abs(predicted - locations.targets).max() < 0.5

@@ -52,8 +52,6 @@ QUERIES = 2048
 FIRST_ROWS = 20_000
 # Noise is averaged over rows: its share of the variance of the features, D η/n, is at most this.
 NOISE_SHARE = 0.01
-# Sums of squares of smaller targets are well within the range of single precision.
-LARGE = 1e12
 
 
 def no_features(rows: Array) -> FloatArray:
@@ -189,12 +187,12 @@ def whitened_gram(
 
     def products(block: Block) -> Array:
         known = features(locations.rows[block.support]) if own is None else own(block.support)
-        Z = np.asarray(known)
-        targets = locations.targets[block.support]
-        # Squares of large targets are beyond the range of single precision.
-        dtype = Z.dtype if np.abs(targets).max(initial=0.0) < LARGE else np.dtype(np.float64)
-        columns = [np.ones(len(Z)), targets, Z]
-        whitened = block.apply(np.column_stack([part.astype(dtype) for part in columns]))
+        # In double precision, whatever that of the features: differences of rows that are close to
+        # each other are divided by what is left of their variance. Sums of mushroom's features in
+        # single precision had eigenvalues down to -7e-9 of the largest, and no label was right.
+        Z = np.asarray(known, np.float64)
+        columns = [np.ones(len(Z)), locations.targets[block.support], Z]
+        whitened = block.apply(np.column_stack(columns))
         return np.asarray(whitened.T @ whitened)
 
     # Rows that are all summed share their neighbours, but few among many have each its own.

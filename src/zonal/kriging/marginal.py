@@ -165,20 +165,18 @@ def marginal(
     root, log_determinant = _inverse_root(gram[z, z], ratio)
     pull = root @ (root.T @ gram[z, 0])
     mean, mean_variance = np.zeros(n_targets), 0.0
-    precision = float(gram[0, 0] - gram[0, z] @ pull)
-    # Where features carry a constant, rounding is all that is left of it: μ is zero, and theirs.
-    # With a μ of such a precision the features of mushroom's classes had coefficients of 4e11.
-    unknown = float(np.abs(gram[0, z]) @ np.abs(pull))
-    rounding = np.finfo(float).eps * (float(gram[0, 0]) + width * unknown)
-    if center and precision > max(rounding, float(np.finfo(float).tiny)):
-        mean_variance = 1 / precision
+    if center:
+        precision = float(gram[0, 0] - gram[0, z] @ pull)
+        # What is left by rounding of a precision that features take away says nothing of μ.
+        least = np.finfo(float).eps * float(gram[0, 0])
+        mean_variance = 1 / max(precision, least, float(np.finfo(float).tiny))
         mean = mean_variance * (gram[0, y] - pull @ gram[z, y])
     cross = gram[z, y] - np.outer(gram[z, 0], mean)
     coef = root @ (root.T @ cross)
     centred = np.diag(gram)[y] - mean * (2 * gram[0, y] - gram[0, 0] * mean)
     # Of a difference of sums of squares no less than rounding is known.
-    least = np.finfo(float).eps * np.diag(gram)[y]
-    squares = np.maximum(centred - (cross * coef).sum(axis=0), least) + observed.squares()
+    rounding = np.finfo(float).eps * np.diag(gram)[y]
+    squares = np.maximum(centred - (cross * coef).sum(axis=0), rounding) + observed.squares()
     # Constant targets have no scale: anything small keeps the logarithm finite.
     best = np.maximum(squares / observed.total, SMALLEST)
     scales = best if scale is None else np.full(n_targets, scale)
@@ -225,10 +223,7 @@ def _inverse_root(gram: FloatArray, ratio: float) -> tuple[FloatArray, float]:
     if not len(gram):
         return gram, 0.0
     system = ratio * gram
-    # Rounding of the sums hides what is less: where features are nearly collinear, their
-    # coefficients would be noise that is as large as rounding is small.
-    rounding = len(gram) * np.finfo(float).eps * float(np.diag(system).max())
-    system.flat[:: len(system) + 1] += max(1.0, rounding)
+    system.flat[:: len(system) + 1] += 1.0
     try:
         upper = cholesky(system, check_finite=False)
     except np.linalg.LinAlgError:
