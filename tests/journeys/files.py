@@ -69,6 +69,11 @@ def make_files(folder: Path) -> None:
     (folder / "parts").mkdir()
     for part in range(2):
         numbers[part::2].to_parquet(folder / "parts" / f"{part}.parquet", index=False)
+    counts = pd.DataFrame({"x": rng.uniform(0, 3, 400), "days": rng.integers(1, 9, 400)})
+    counts["calls"] = rng.poisson(counts["days"] * np.exp(np.sin(counts["x"])))
+    counts["answered"] = rng.binomial(counts["days"], 0.7)
+    counts["level"] = np.log(counts["days"])
+    counts.to_csv(folder / "counts.csv", index=False)
     sst = _temperature(np.array([0.04, 0.12])).rename({"TIME": "time"})
     sst.isel(time=0, drop=True).rename("sst").to_netcdf(folder / "sst.nc")
     _temperature(np.array([0.04, 0.12])).to_netcdf(folder / "coads_sst.nc")

@@ -101,7 +101,16 @@ def test_all_other_options(walk):
         "zonal predict s.zonal --grid 0.5 --bounds 13,47,17,49 --out map.nc\n"
         "zonal predict s.zonal --grid 0.5 --bounds 13,47,17,49 --max-distance 20 --out near.nc\n"
         f"zonal fit houses.csv --target price -i rooms --noise-column size --noise-kind variance "
-        f"--drop-missing {QUICK} --out n.zonal"
+        f"--drop-missing {QUICK} --out n.zonal\n"
+        "zonal fit houses.csv --target price -i size -i rooms --drop-missing --queries "
+        f"new_houses.csv {QUICK} --out q.zonal\n"
+        "zonal fit counts.csv --target calls -i x --likelihood poisson --exposure days "
+        f"{QUICK} --out calls.zonal\n"
+        "zonal predict calls.zonal counts.csv --interval 0.9 --out calls.csv\n"
+        "zonal fit counts.csv --target calls -i x --likelihood negative_binomial --offset level "
+        f"{QUICK} --out offset.zonal\n"
+        "zonal fit counts.csv --target answered -i x --likelihood binomial --trials days "
+        f"{QUICK} --out answered.zonal"
     )
     assert json.loads((walk.folder / "o.json").read_text())
     assert json.loads((walk.folder / "o2.json").read_text())
@@ -110,6 +119,10 @@ def test_all_other_options(walk):
         assert np.isfinite(grid["prediction"]).all()
     with xr.open_dataset(walk.folder / "near.nc") as grid:
         assert grid["prediction"].isnull().any()
+    counts = pd.read_csv(walk.folder / "counts.csv")["calls"]
+    found = pd.read_csv(walk.folder / "calls.csv")
+    # 90 % of counts, and more of those at the ends of intervals: three standard errors of 400 rows.
+    assert ((found["lower"] <= counts) & (counts <= found["upper"])).mean() > 0.9 - 3 * 0.015
     said = walk.refused("zonal predict o.zonal new_houses.csv --out o.csv")
     assert "--force" in said
 

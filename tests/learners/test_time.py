@@ -134,7 +134,8 @@ def test_no_time_where_there_is_none() -> None:
 
 def test_periods_are_in_units_of_the_encoded_rows() -> None:
     encoder = zonal.SphereEncoder().fit(MONTHS)
-    found = known_periods(MONTHS, encoder, "auto", "it")
+    assert known_periods(MONTHS, encoder, "auto", "it") is None  # a circle is said
+    found = known_periods(MONTHS, encoder, "month", "it")
     assert found == pytest.approx((12 / np.std(np.arange(1, 13)),))
     assert known_periods(MONTHS.to_numpy(), None, 6, "it") == (6.0,)
     assert known_periods(MONTHS, None, "month", "it") == (12.0,)

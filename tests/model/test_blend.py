@@ -109,11 +109,11 @@ def test_a_table_of_two_kinds_is_blended():
     table = model.selection_
     assert table["weight"].sum() == pytest.approx(1)
     assert (table["chosen"] == (table["weight"] > 0)).all()
-    error = np.mean((model.predict(X[1200:]) - y[1200:]) ** 2)
-    alone = [
+    errors = (model.predict(X[1200:]) - y[1200:]) ** 2
+    for other in (
         zonal.KernelRidge(budget=128, local=None, random_state=0),
         zonal.KernelRidge(None),
-    ]
-    errors = [np.mean((m.fit(X[:1200], y[:1200]).predict(X[1200:]) - y[1200:]) ** 2) for m in alone]
-    assert error < 1.02 * min(errors)
+    ):
+        more = errors - (other.fit(X[:1200], y[:1200]).predict(X[1200:]) - y[1200:]) ** 2
+        assert more.mean() < 2 * more.std() / np.sqrt(len(more))  # not worse beyond chance
     assert model.local_ is None or isinstance(model.local_, zonal.NeighborKriging)

@@ -22,6 +22,7 @@ import numpy as np
 from ..engines.correlation import scaled
 from ..kernels.compiled import of_kernel
 from .covariance import covariance_of, terms_of
+from .evidence import LOG_NOISE
 from .judge import Judge, Short, Step
 from .locations import Locations
 from .longer import best_beside
@@ -108,8 +109,9 @@ def split_parameters(
         # The same process, known better where neighbours lie on one side.
         own = low_degrees(start.kernel, 1.0, locations.rows, n_features)
         best = both.valued(Step(start.kernel, own, 0.0, begin))
-        other = _as_long_as_it_is(both, begin, locations, n_features, noise_moves)
-        best = max(best, other, key=lambda step: step.value)
+        if begin.log_noise > LOG_NOISE[0]:  # else the evidence is flat: a climb goes anywhere
+            other = _as_long_as_it_is(both, begin, locations, n_features, noise_moves)
+            best = max(best, other, key=lambda step: step.value)
         least = max(least, best.value)
     step = both.weighed(best_beside(first, locations, begin, n_features, verbose))
     if is_long:  # it mixes what is short and what is long, which can now part

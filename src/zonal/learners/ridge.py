@@ -93,8 +93,9 @@ class KernelRidge(RegressorMixin, ModelLearner):
         candidates are then a model of what changes, what stays and what comes back (see
         `NeighborKriging`, parameter `time`) too. ``"auto"``: of a frame with latitude, longitude
         and one more column that one, if it holds dates or is named like a time (time, date, day,
-        month, year, hour); seasons are guessed from its values, and months alone are a circle. A
-        name: that column of a frame, the last one but for latitude and longitude. Numbers: the
+        month, year, hour) and goes on; seasons are guessed from its values. A name: that column
+        of a frame, the last one but for latitude and longitude; months alone are a circle, which
+        ``time="month"`` says and ``"auto"`` does not try. Numbers: the
         last column of an array, or the recognised one of a frame, with these periods in its own
         units (years for dates), or ``()``. None: no column is.
 

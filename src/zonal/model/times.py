@@ -66,7 +66,10 @@ def _periods(X: Any, wanted: Any, time: Any, owner: str) -> tuple[float, ...] | 
     found = find_time(columns, wanted)
     place = {found[0] for found in angles} if on_sphere else set()
     others = [name for number, name in enumerate(columns) if number not in place]
-    if found is not None and others[-1] == found.name:
+    last = found is not None and others[-1] == found.name
+    # Months alone of climate_berkeley: 1.7 near the rows, where the split model has 0.26 in a fifth
+    # of the time (mean squared error of held-out rows). Whoever wants a circle says so.
+    if found is not None and last and (found.goes_on or wanted != "auto"):
         return found.periods
     if wanted == "auto":
         return None

@@ -31,10 +31,14 @@ class TimeColumn(NamedTuple):
     name : str
     periods : tuple of float
         After which it may come back, in its own units; dates are in years.
+    goes_on : bool
+        Whether it has more than twelve values, and these do not lie within one period: fewer tell
+        neither a trend nor a season.
     """
 
     name: str
     periods: tuple[float, ...]
+    goes_on: bool = True
 
 
 def find_time(columns: dict[str, Cells], wanted: Any = "auto") -> TimeColumn | None:
@@ -53,7 +57,7 @@ def find_time(columns: dict[str, Cells], wanted: Any = "auto") -> TimeColumn | N
     >>> from zonal.features.columns.table.cells import Cells
     >>> from zonal.features.columns.time_column import find_time
     >>> find_time({"lat": Cells("number", np.zeros(12)), "month": Cells("number", np.arange(12.0))})
-    TimeColumn(name='month', periods=(12.0,))
+    TimeColumn(name='month', periods=(12.0,), goes_on=False)
     """
     named = isinstance(wanted, str) and wanted != "auto"
     if named:
@@ -69,8 +73,12 @@ def find_time(columns: dict[str, Cells], wanted: Any = "auto") -> TimeColumn | N
     if len(found) != 1 or columns[found[0]].kind not in ("date", "number"):
         return None
     name = found[0]
-    periods = _periods(name.lower(), columns[name]) if isinstance(wanted, str) else wanted
-    return TimeColumn(name, tuple(periods))
+    cells = columns[name]
+    periods = _periods(name.lower(), cells) if isinstance(wanted, str) else wanted
+    goes_on = len(np.unique(cells.values)) > MONTHS
+    if goes_on and cells.kind == "number" and len(periods):
+        goes_on = bool(np.nanmax(cells.values) - np.nanmin(cells.values) >= min(periods))
+    return TimeColumn(name, tuple(periods), goes_on)
 
 
 def check_time(time: Any, owner: str) -> Any:
