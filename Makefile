@@ -9,7 +9,7 @@ OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theo
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test compiled lint format bench compare options fuzz torture docs figures linkcheck dist extras oldest clean
+.PHONY: help demo chromium test compiled lint format bench compare longest options fuzz torture docs figures linkcheck dist extras oldest clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,11 +32,10 @@ chromium:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 		echo "Chromium is not here and cannot be installed: the tests of reports in it are skipped."
 
-# Three processes on two cores: tests wait for others, files and workers a sixth of the time.
-test:  ## Run the linters, the type checker, all tests and the doctests
+test:  ## Run the linters, the type checker, the tests (but for make longest) and the doctests
 	@$(MAKE) --no-print-directory --jobs 2 $(READY) chromium
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compiled
-	$(TEST_ENV) $(BIN)/python -m pytest -n 3 --dist worksteal
+	$(TEST_ENV) $(BIN)/python -m pytest -n auto --dist worksteal -m "not longest"
 
 # Beside the type checker, so that no two processes of tests compile the same.
 compiled: $(READY)
@@ -62,6 +61,9 @@ compare: $(READY)  ## Run what is missing of the comparisons with other librarie
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables
 	$(BIN)/python -m benchmarks.intervals --splits 6 --peer-splits 2
 	$(BIN)/python -m benchmarks.quotes --write
+
+longest: $(READY)  ## Run the tests that make test leaves out for their time
+	$(TEST_ENV) $(BIN)/python -m pytest -n auto -m longest
 
 options: $(READY)  ## Try every option of the commands on every kind of input (make test: a third of them)
 	$(TEST_ENV) ZONAL_EVERY_OPTION=1 $(BIN)/python -m pytest -n auto tests/cli/test_option_table.py

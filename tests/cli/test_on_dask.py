@@ -210,6 +210,7 @@ def test_unreachable_scheduler(place, monkeypatch):
     assert "no.zonal" not in files(place)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_interrupt_ends_the_workers(tmp_path):
     """Ctrl-C at a terminal, which all processes of the command receive."""

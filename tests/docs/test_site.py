@@ -16,6 +16,7 @@ DOCS = ROOT / "docs"
 MODULES = (zonal, zonal.evaluation, zonal.grid, zonal.datasets, zonal.theory)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_site_builds_without_a_warning(tmp_path):
     """All pages, links between them and docstrings; the gallery is not run."""

@@ -24,7 +24,13 @@ FRESH = {ROOT / "docs" / "scale.md"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page != README], ids=lambda page: str(page.relative_to(ROOT))
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.longest] if page in FRESH else [])
+        for page in PAGES
+        if page != README
+    ],
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_page(page, walk):
     (walk.fresh() if page in FRESH else walk).typed(script_of(page))

@@ -160,6 +160,7 @@ def test_more_rows_than_the_sample():
     assert model.alpha_ == pytest.approx(whole.alpha_, rel=1e-12)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_features_are_chosen_alike():
     rng = np.random.default_rng(1)
