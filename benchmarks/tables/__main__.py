@@ -43,10 +43,6 @@ split (empty where something else was). Rows are split at random: in weather, th
 after a test row are among the training rows. *CatBoost, tuned*: its defaults and up to 19 random
 settings of learning rate, depth and penalties, the best on the tenth that stops the trees; none is
 begun after 150 CPU seconds.
-
-Quoted from their papers, on splits of their own, and not run here: TabR has 3.05 on protein and 514
-on diamonds, ModernNCA 2.84 and 493. Both are networks that learn in which space the nearest rows
-are looked up; the metric of our local part is a scale for each column, and at most one rotation.
 """
 
 

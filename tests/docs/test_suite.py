@@ -27,6 +27,11 @@ def test_scores_of_a_normal_law_are_those_of_closed_forms():
     assert found["crps"] == pytest.approx(np.mean(crps), rel=5e-3)
     assert found["nlpd"] == pytest.approx(-np.mean(norm.logpdf(truth, mean, std)), rel=1e-12)
     assert abs(found["coverage"] - 0.95) < 5 * (0.95 * 0.05 / 40_000) ** 0.5
+    # E[width + 2 / 0.05 · excess] is 4 σ φ(q) / 0.05, q = Φ⁻¹(0.975), with a standard
+    # deviation of 4.5 σ; five standard errors of the mean are 2.5 % here, of the RMSE 2.1 %.
+    expected = 4 / 0.05 * norm.pdf(norm.ppf(0.975)) * np.mean(std)
+    assert found["interval"] == pytest.approx(expected, rel=0.025)
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(std**2)), rel=0.021)
     # A density that is constant between quantiles loses about h²/24 of its curvature: 0.01 in all.
     by_levels = scores(truth, Forecast(mean, None, mean[:, None] + std[:, None] * norm.ppf(LEVELS)))
     assert 0 < by_levels["nlpd"] - found["nlpd"] < 0.02
@@ -81,4 +86,38 @@ def test_a_cell_without_scores_says_why(tmp_path, monkeypatch):
     assert "NO_SUCH_VARIABLE" in found["elevators", "0", "elsewhere"]["reason"]
     (text,) = page.pages(found, {"elevators": ["0"]}, ["bad", "slow", "elsewhere", "other"])
     assert "| slow | not done in 0.15 min |" in text
-    assert "| other | not run yet |" in text
+    assert "| other | not run yet, for want of time |" in text
+
+
+def cell(data, split, method, score, **more):
+    named = ("rmse", "crps", "nlpd", "nlpd_normal", "coverage", "interval", "memory", "clock")
+    return (data, split, method), {
+        **dict.fromkeys(named, score), "cpu": 2.0, "rows": [9, 1], "note": "", "version": "1",
+        "date": "today", **more,
+    }  # fmt: skip
+
+
+def test_methods_are_compared_on_the_splits_that_all_have():
+    ours, peer = "**zonal** ours", "peer"
+    known = dict(
+        [
+            cell("a", "0", ours, 1.0),
+            cell("a", "1", ours, 9.0),
+            cell("a", "0", peer, 2.0, cpu=8.0),
+            cell("b", "0", ours, 1.009),
+            cell("b", "0", peer, 1.0),
+            cell("c", "0", ours, -1.0),
+            cell("c", "0", peer, -1.02),
+            cell("d", "0", ours, 1.0),
+        ]
+    )
+    data = {title: ["0", "1"] for title in "abcd"}
+    a, more, *_ = page.pages(known, data, [ours, peer])
+    assert f"| {ours} | **1** |" in a
+    assert f"- {ours} on 2 splits: 5, 5, 5.000, 5.000" in more
+    text = page.standing(known, data, ours, "crps")
+    assert text.startswith("First or within 1 % on 2 of 3.")
+    assert "| a | 1 | peer | 2 | first | 0.25 |" in text
+    assert "| b | 1.009 | peer | 1 | within 1 % | 1 |" in text
+    assert "| c | -1 | peer | -1.02 | behind | 1 |" in text
+    assert "| d |" not in text  # nothing to compare with
