@@ -62,9 +62,12 @@ compare: $(READY)  ## Run what is missing of the comparisons with other librarie
 	$(BIN)/python -m benchmarks.intervals --splits 6 --peer-splits 2
 	$(BIN)/python -m benchmarks.quotes --write
 
-ours: $(READY)  ## Run all cells of ours again on fields and the Gaussian-process suite, and update the pages
+ours: $(READY)  ## Run our own cells of the comparisons again, and update the pages
 	$(BIN)/python -m benchmarks.gp_suite --only zonal --again
 	$(BIN)/python -m benchmarks.fields --only zonal --again
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.local --only "nothing set"
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.maps --folds 3 --only zonal --again
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables --methods zonal --again
 	$(BIN)/python -m benchmarks.quotes --write
 
 longest: $(READY)  ## Run the tests that make test leaves out for their time
