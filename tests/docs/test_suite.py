@@ -74,11 +74,11 @@ def test_a_cell_without_scores_says_why(tmp_path, monkeypatch):
     wanted = [("elevators", "0", name) for name in methods]
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     # Imports alone take a few seconds of the processor.
-    cells.run_cells("test", "benchmarks.gp_suite.cases", wanted, methods, limit=9, file=str(bad))
+    cells.run_cells("test", "benchmarks.gp_suite.cases", wanted, methods, limit=6, file=str(bad))
     found = cells.known_cells("test")
     assert found["elevators", "0", "bad"]["reason"] == "failed: ValueError: no such luck"
-    assert found["elevators", "0", "slow"]["reason"] == "not done in 0.15 min"
+    assert found["elevators", "0", "slow"]["reason"] == "not done in 0.1 min"
     assert "NO_SUCH_VARIABLE" in found["elevators", "0", "elsewhere"]["reason"]
     (text,) = page.pages(found, {"elevators": ["0"]}, ["bad", "slow", "elsewhere", "other"])
-    assert "| slow | not done in 0.15 min |" in text
+    assert "| slow | not done in 0.1 min |" in text
     assert "| other | not run yet |" in text
