@@ -18,10 +18,10 @@ GPBoost has the points of the sphere, with one scale; the time, with another (`m
 or a circle of months (`matern_ard`); a linear trend; the best ν of 1/2, 3/2 and 5/2 by its own
 likelihood on six neighbourhoods of 500 training rows, where its climb on all rows begins; its own
 optimizer and number of neighbours (20) in training, 100 in predictions. VIF is its full-scale
-Vecchia approximation with its own numbers of inducing points (200) and neighbours (30). Ours is told whether random rows,
-blocks or the future will be asked for (`cv`), and `NeighborKriging` that the last column is a time.
-The machine had other work: what is compared are CPU seconds. A method that takes more than 15
-minutes of CPU is given up.
+Vecchia approximation with its own numbers of inducing points (200) and neighbours (30). Ours is
+told whether random rows, blocks or the future will be asked for (`cv`), and `NeighborKriging` that
+the last column is a time. The machine had other work: what is compared are CPU seconds. A method
+that takes more than 15 minutes of CPU is given up.
 
 ## Standing by the CRPS
 """
