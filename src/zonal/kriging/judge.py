@@ -11,8 +11,9 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import Correlation, scaled
 from ..kernels import Kernel
 from ..kernels.compiled import of_kernel
+from .climbing import climb
 from .covariance import Covariance
-from .evidence import climb, evaluate
+from .evidence import evaluate
 from .locations import Locations
 from .low import LandmarkLow, Low, less
 from .marginal import Observed, best_ratio

@@ -21,8 +21,8 @@ import numpy as np
 
 from ..engines.correlation import scaled
 from ..kernels.compiled import of_kernel
+from .climbing import LOG_NOISE
 from .covariance import covariance_of, terms_of
-from .evidence import LOG_NOISE
 from .judge import Judge, Short, Step
 from .locations import Locations
 from .longer import best_beside
