@@ -34,7 +34,7 @@ from ..kriging.search import Found
 from ..model.recipe import Local
 from ..rows.threads import ordered_map
 from .candidates import Kernelized, scout_for
-from .features import FeatureSearch
+from .features import ROWS_A_COLUMN, FeatureSearch
 from .judge import Candidate, Judge
 from .neighbors import NeighborSearch, stretched
 from .records import Log
@@ -136,12 +136,15 @@ class Ladder:
         narrow = search.glance()
 
         def is_noise(candidate: Candidate) -> bool:
-            assert candidate.found is not None
-            loud = candidate.found.noise > NOISY and not required
-            return loud and self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
+            return self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
 
-        plain = self._noted(self.neighbors.alone(is_noise))
-        ratio, goes_on = self.judge.of_mean(plain) / narrow[0][1], not is_noise(plain)
+        def is_loud(found: Found) -> bool:
+            return found.noise > NOISY and not required
+
+        plain = self._noted(self.neighbors.alone(is_loud, is_noise))
+        assert plain.found is not None
+        ratio = self.judge.of_mean(plain) / narrow[0][1]
+        goes_on = not (is_loud(plain.found) and is_noise(plain))
         found = [plain]
         metric = search.learn_metric() if ratio > AHEAD or required else None
         if goes_on:
@@ -164,8 +167,8 @@ class Ladder:
     def _features(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features, and score the best like the others."""
         best, metric = self.search.finished(scouts, metric)
-        # More columns than half of the rows only cost time.
-        most = min(self.search.n_components, max(len(self.rows.targets) // 2, 1))
+        # With more columns wage takes a third longer, and has the same error.
+        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
         features = self.search.fitted(best, metric, most)
         found = self.judge.in_columns(metric).of_features(features, best.map)
         return self._noted(found, best)

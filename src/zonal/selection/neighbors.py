@@ -85,15 +85,19 @@ class NeighborSearch:
         found = split_space_time(locations, found, local.n_features, local.n_neighbors)
         return self.judge.of_neighbors(found, name="space and time")
 
-    def alone(self, given_up: Callable[[Candidate], bool]) -> Candidate:
+    def alone(
+        self, doubted: Callable[[Found], bool], given_up: Callable[[Candidate], bool]
+    ) -> Candidate:
         """Score a local part in plain columns.
 
         The evidence finds the parameters of each kernel; held-out rows choose the kernel.
 
         Parameters
         ----------
+        doubted : callable
+            Tells of the first parameters whether they are worth a score before the search goes on.
         given_up : callable
-            Tells of the first parameters whether the search may end with them.
+            Tells of that score whether the search may end with them.
         """
         phase("finding a local part")
         local, locations = self.local, self.judge.locations()
@@ -102,6 +106,8 @@ class NeighborSearch:
         last: list[Candidate] = []
 
         def settled(found: Found) -> bool:
+            if not doubted(found):
+                return False
             last.append(self.judge.of_neighbors(found))
             return given_up(last[-1])
 
