@@ -124,7 +124,7 @@ def _log_matern(nu, distance):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _matern_slope(nu, distance):  # type: ignore[no-untyped-def]
-    """r M'(r), the slope of `_log_matern` by the logarithm of the distance."""
+    """Return r M'(r), the slope of `_log_matern` by the logarithm of the distance."""
     if nu == 0.5:
         return distance
     if nu == 1.5:
