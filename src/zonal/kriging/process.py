@@ -243,7 +243,7 @@ class LocalProcess:
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
         if self._correlated is not None:
-            neighbors[order] = self._correlated.near_and_far(points[order], m)
+            neighbors[order] = self._correlated.query(points[order], m)
         elif self.n_far:
             neighbors[order] = near_and_far(self._index(), points[order], m, self.n_far)
         else:
