@@ -18,9 +18,10 @@ def test_bytes_of_parts_are_those_of_the_files():
         found = clone(model).fit(Blocks(SPHERE, TARGET), None)
         plan = Plan(len(SPHERE))
         assert plan.n_cells == len(found._solution_.parts.cuts)
+        wanted = plan.model_bytes
     files = list(Path(found._solution_.parts.folder.path).glob("*/*.npy"))
     # Each file has a header of 128 bytes.
-    assert sum(file.stat().st_size - 128 for file in files) == plan.model_bytes
+    assert sum(file.stat().st_size - 128 for file in files) == wanted
 
 
 def test_what_does_not_grow():
