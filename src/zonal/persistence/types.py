@@ -39,6 +39,7 @@ OWN = {
     "features.columns.sphere_encoder": "SphereEncoder",
     "features.columns.standardizer": "Standardizer",
     "features.columns.stretcher": "Stretcher",
+    "features.columns.table.crossed": "Cross CrossedPart Factor",
     "features.columns.table.filling": "GapRegressions",
     "features.columns.table.monotone": "NormalScores Stretch",
     "features.columns.table.numbers": "DatePart NumberPart PlacePart TimePart",
