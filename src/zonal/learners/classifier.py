@@ -309,6 +309,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         found = self._solution_
         return found.space.features if isinstance(found, FromClasses) else super().features_
 
+    @property
+    def _logistic(self) -> bool:  # type: ignore[override]
+        return self.loss == "log" and len(self.classes_) <= FEW_CLASSES
+
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
         source = super()._open(X, y, weight, resumable, **options)
         if resumable or not source.once or self.loss != "log":

@@ -36,6 +36,7 @@ OWN = {
     "features.baselines.tensor_sketch": "CountSketches TensorSketchFeatures",
     "features.columns.learned_metric": "LearnedMetric",
     "features.columns.place_time_encoder": "PlaceTimeEncoder",
+    "features.columns.ranker": "Ranker",
     "features.columns.sphere_encoder": "SphereEncoder",
     "features.columns.standardizer": "Standardizer",
     "features.columns.stretcher": "Stretcher",
