@@ -98,6 +98,7 @@ OWN = {
     "model.cells": "Cells",
     "model.class_fit": "ClassMode",
     "model.feature_calibration": "Folded",
+    "model.class_blend": "ClassBlend",
     "model.from_classes": "FromClasses",
     "model.from_likelihood": "FromLikelihood",
     "model.from_local_likelihood": "FromLocalLikelihood",

@@ -24,7 +24,7 @@ from ..rows.survey import Survey
 from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
-from .ladder import Ladder, Weighed, is_places, weigh
+from .ladder import BEHIND, Ladder, Weighed, is_places, weigh
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
@@ -129,7 +129,10 @@ def choose(question: Question) -> Recipe | None:
         else:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled)
             tried = ladder.places() if places else ladder.columns()
-            found = _built(rows, local, _weighed(rows, tried, question.blend))
+            weighed = _weighed(rows, tried, question.blend)
+            if question.logistic and question.survey.whole:
+                weighed = _of_both_kinds(weighed, tried)
+            found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:
         found = replace(found, local=local)
@@ -176,6 +179,21 @@ def _weighed(rows: Rows, candidates: list[Candidate], blend: bool) -> Weighed:
         assert candidate.line is not None
         candidate.line["chosen"], candidate.line["weight"] = True, share
     return found
+
+
+def _of_both_kinds(alone: Weighed, tried: list[Candidate]) -> Weighed:
+    """Add the best candidate of the other kind, features or neighbours; the log loss will weigh.
+
+    Not one that is far behind: it would get little weight, and cost as much as the first.
+    """
+    first = alone.candidates[0]
+    others = [c for c in tried if (c.found is None) != (first.found is None)]
+    best = min(others, key=lambda c: c.loss, default=None)
+    if best is None or BEHIND * best.loss > first.loss:
+        return alone
+    assert best.line is not None
+    best.line["chosen"] = True
+    return Weighed((first, best), (0.5, 0.5))
 
 
 def _built(rows: Rows, local: Local, found: Weighed) -> Recipe:
