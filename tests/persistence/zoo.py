@@ -24,6 +24,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import zonal
 from zonal.features import Standardizer
 from zonal.features.columns.place_time_encoder import PlaceTimeEncoder
+from zonal.features.columns.ranker import Ranker
 from zonal.features.columns.stretcher import Stretcher
 from zonal.features.space import FeatureSpace
 from zonal.grid.plane import PlaneDecoder
@@ -199,6 +200,7 @@ MAPS = [
     zonal.SumFeatures([([0, 1], zonal.HarmonicFeatures()), ([2], zonal.HarmonicFeatures())], 24),
     Standardizer(),
     Stretcher([0.2, 1.0, 1.0, 1.0], [0, 1], n_components=40),
+    Ranker(),
     zonal.LearnedMetric(n_components=40, random_state=0),
     make_pipeline(StandardScaler(), features()),
 ]

@@ -81,6 +81,8 @@ class ModelLearner(Learner):
     fit_intercept: bool = True
     #: Whether the choice may end with a weighted mean of several models.
     _blends = False
+    #: Whether labels are fitted by log loss.
+    _logistic = False
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
     #: Whether y may have several columns.
@@ -309,6 +311,7 @@ class ModelLearner(Learner):
             "" if survey.whole or survey.pilot or local is None else BEYOND_MEMORY,
             self.verbose,
             blend=survey.whole and self._blends,
+            logistic=plan is None and self._logistic,
         )
 
     def _with_length_scales(self, recipe: Recipe, survey: Survey) -> Recipe:

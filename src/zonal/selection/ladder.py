@@ -42,7 +42,7 @@ from .rows import Rows
 from .sums import Columns
 from .weights import LEAST_WEIGHT, beyond_chance, simplex_weights, spread_of_mean
 
-__all__ = ["Ladder", "Weighed", "is_places", "weigh"]
+__all__ = ["BEHIND", "Ladder", "Weighed", "is_places", "weigh"]
 
 #: Shares of the loss of narrow features: with less, neighbours go on alone; with more, and more
 #: noise than this relative to the field, they go no further. Wage and happiness have 1.06 to 1.17

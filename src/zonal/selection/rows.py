@@ -149,6 +149,7 @@ class Rows:
         splits: list[HeldOut] | None = None,
         scaled: bool = False,
         n_rows: int | None = None,
+        step: Any = None,
     ) -> "Rows":
         """Draw the pilot, scale the columns and hold rows out.
 
@@ -164,6 +165,8 @@ class Rows:
             Whether the columns are on a common scale already.
         n_rows : int, optional
             The number of all rows, where these are a sample.
+        step : transformer, optional
+            What brings columns to a common scale, not fitted; by default that of `prepare`.
         """
         pilot, held_out = counting[sample_rows(len(counting))], None
         seen = X
@@ -171,7 +174,11 @@ class Rows:
             pilot, held_out = splits[0].of_pilot(pilot)
             seen = X if splits[0].rows is None else splits[0].rows
         own = np.ones(len(pilot)) if weights is None else weights[pilot]
-        step, rows, sphere = prepare(_safe_indexing(seen, pilot), own, scaled)
+        few = _safe_indexing(seen, pilot)
+        if step is None:
+            step, rows, sphere = prepare(few, own, scaled)
+        else:
+            rows, sphere = step.fit(few, sample_weight=own).transform(few), None
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
         sample = Pilot(rows, unit[pilot], own, n_rows or len(targets), held_out)
