@@ -96,6 +96,7 @@ OWN = {
     "model.blend": "Blend BlendStart BlendSums",
     "model.cells": "Cells",
     "model.class_fit": "ClassMode",
+    "model.distance_weights": "DistanceWeights",
     "model.feature_calibration": "Folded",
     "model.from_classes": "FromClasses",
     "model.from_likelihood": "FromLikelihood",

@@ -21,7 +21,7 @@ from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
 from .features import FeatureSearch
 from .judge import Candidate
-from .ladder import Ladder, Weighed, is_places, weigh
+from .ladder import Ladder, Weighed, is_places
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
@@ -65,6 +65,8 @@ class Question:
     verbose : bool
     blend : bool
         Whether a weighted mean of several candidates may be the answer.
+    asked : ndarray of shape (q, d) or None
+        Rows that will be asked, where they are known.
     """
 
     survey: Survey
@@ -80,6 +82,7 @@ class Question:
     unheld: str = ""
     verbose: bool = False
     blend: bool = False
+    asked: Array | None = None
 
     @property
     def weight(self) -> FloatArray | None:
@@ -126,9 +129,11 @@ def choose(question: Question) -> Recipe | None:
             found = _features(rows, search)
         else:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled)
-            places = is_places(rows, question.scaled)
-            tried = ladder.places() if places else ladder.columns()
-            found = _built(rows, local, _weighed(rows, tried, question.blend))
+            if is_places(rows, question.scaled):
+                weighed = ladder.places(question.blend, question.asked)
+            else:
+                weighed = ladder.weighed(ladder.columns(), question.blend)
+            found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:
         found = replace(found, local=local)
@@ -162,26 +167,16 @@ def _features(rows: Rows, search: FeatureSearch) -> Recipe:
         for line in reversed(search.log.lines)
         if best.words().items() <= line.items() and line["features"] == best.map
     )
-    line["chosen"], line["weight"] = True, 1.0
+    search.log.choose(line, 1.0, 1.0, 1.0)
     return Recipe(Pipeline(steps))
-
-
-def _weighed(rows: Rows, candidates: list[Candidate], blend: bool) -> Weighed:
-    """Weigh candidates; without a blend the best one counts alone."""
-    queries = np.concatenate([split.queries for split in rows.splits])
-    weight = None if rows.weights is None else rows.weights[queries]
-    found = weigh(candidates, rows.targets[queries], weight, blend)
-    for candidate, share in zip(found.candidates, found.weights, strict=True):
-        assert candidate.line is not None
-        candidate.line["chosen"], candidate.line["weight"] = True, share
-    return found
 
 
 def _built(rows: Rows, local: Local, found: Weighed) -> Recipe:
     """Return the recipe of the first candidate, with shares of the others."""
     first, *others = (_recipe(rows, local, candidate) for candidate in found.candidates)
     shares = tuple(Share(w, r) for w, r in zip(found.weights[1:], others, strict=True))
-    return replace(first, others=shares, spread=found.spread)
+    weighing = found.weighing if shares else None
+    return replace(first, others=shares, spread=found.spread, weighing=weighing)
 
 
 def _recipe(rows: Rows, local: Local, candidate: Candidate) -> Recipe:
