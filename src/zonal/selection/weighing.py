@@ -20,12 +20,14 @@ from .._typing import FloatArray
 from ..model.distance_weights import DistanceWeights, hats
 from ..model.held_out import matched_weights
 from .distances import Distances
-from .weights import DEVIATIONS, LEAST_GAIN, LEAST_WEIGHT, simplex_weights
+from .weights import LEAST_GAIN, LEAST_WEIGHT, simplex_weights
 
 __all__ = ["Verdict", "verdict"]
 
 # Distances that have weights of their own, and groups of holes that are left out in turn.
 N_NODES, GROUPS = 3, 10
+# A gain counts from so many standard errors on: what one hole alone gains is one of them.
+DEVIATIONS = 2.0
 # What is deep in holes: all but a tenth of the rows there is nearer to others.
 DEEP = 0.9
 
