@@ -11,7 +11,9 @@ def drawn(power, n_rows=1200):
     """Return rows of four columns, and classes that ranks tell in smooth functions."""
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((n_rows, 4))
-    y = (np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] + 0.5 * rng.standard_normal(n_rows) > 0).astype(int)
+    y = (np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] + 0.5 * rng.standard_normal(n_rows) > 0).astype(
+        int
+    )
     return np.sign(Z) * np.abs(Z) ** power, y
 
 

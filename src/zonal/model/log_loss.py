@@ -86,9 +86,7 @@ class LogLoss:
         mode = self._mode_on_rows(space, space.mean(rows.X), rows)
         return FromClasses.of(space, mode, *self.sample(rows, LEARN_ROWS))
 
-    def sample(
-        self, rows: Block, size: int
-    ) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
+    def sample(self, rows: Block, size: int) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
         """Return some rows that count, the numbers of their classes, and weights."""
         counting = _counting(rows)
         few = rows.rows(counting[sample_rows(len(counting), size)])

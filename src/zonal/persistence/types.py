@@ -98,6 +98,7 @@ OWN = {
     "model.blend": "Blend BlendStart BlendSums",
     "model.cells": "Cells",
     "model.class_fit": "ClassMode",
+    "model.distance_weights": "DistanceWeights",
     "model.feature_calibration": "Folded",
     "model.class_blend": "ClassBlend",
     "model.from_classes": "FromClasses",
