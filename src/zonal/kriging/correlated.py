@@ -85,9 +85,8 @@ class CorrelatedRows:
     def _ranking(self) -> Kernel:
         """The kernel that ranks candidates: each term counts as much as is not known of it."""
         terms = zip(terms_of(self.kernel), self._points, strict=True)
-        parts = [
-            weight * unexplained(one, self.rows, points) * one for (weight, one), points in terms
-        ]
+        parts = [one * (weight * unexplained(one, self.rows, points))
+                 for (weight, one), points in terms]  # fmt: skip
         ranking: Kernel = parts[0]
         for part in parts[1:]:
             ranking = ranking + part
