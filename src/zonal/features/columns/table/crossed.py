@@ -123,7 +123,7 @@ class Cross:
         place = folds * len(keys) + places
         columns = [weights, *(weights * column for column in targets.T)]
         totals = np.stack([np.bincount(place, one, minlength=n) for one in columns], axis=1)
-        parts = totals.reshape(FOLDS, len(keys), -1)
+        parts = totals.astype(np.float64).reshape(FOLDS, len(keys), -1)
         sums = parts[:, :, 1:]
         squares = np.asarray(weights @ targets**2)
         shrink = shrinkage(parts[:, :, 0].sum(axis=0), sums.sum(axis=0), squares)
