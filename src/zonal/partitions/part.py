@@ -168,7 +168,7 @@ def open_part(path: Path, values: str = TARGETS) -> Part:
 
 def write_tree(path: Path, tree: Tree) -> None:
     """Write the tree of a part into its folder."""
-    for name, value in zip(TREE, tree, strict=True):
+    for name, value in zip(TREE, (tree.order, tree.boxes), strict=True):
         write_array(path / f"{name}.npy", value)
 
 
