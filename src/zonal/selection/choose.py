@@ -134,7 +134,7 @@ def choose(question: Question) -> Recipe | None:
             if places:
                 weighed = ladder.places(question.blend, question.asked)
             else:
-                tried = ladder.columns()
+                tried = ladder.columns(both_kinds=question.logistic)
                 weighed = ladder.weighed(tried, question.blend)
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)

@@ -206,8 +206,14 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
-    def columns(self) -> list[Candidate]:
-        """Return the candidates for other columns."""
+    def columns(self, both_kinds: bool = False) -> list[Candidate]:
+        """Return the candidates for other columns.
+
+        Parameters
+        ----------
+        both_kinds : bool
+            Whether neighbours are wanted beside features even where they find mostly noise.
+        """
         search, required = self.search, self.local.required
         narrow = search.glance()
 
@@ -233,7 +239,7 @@ class Ladder:
         if ratio > AHEAD and not required and self.deadline.allows("features alone"):
             scouts = search.scout(narrow)
             if min(map(self.judge.of_mean, found)) > BEHIND * scouts[0][1]:
-                if not goes_on:
+                if not goes_on and not both_kinds:
                     return [self._unrivalled(scouts, metric)]
                 found.append(self._features(scouts, metric))
         if goes_on:
