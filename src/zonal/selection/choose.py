@@ -134,7 +134,7 @@ def choose(question: Question) -> Recipe | None:
             if places:
                 weighed = ladder.places(question.blend, question.asked)
             else:
-                tried = ladder.columns()
+                tried = ladder.columns(both_kinds=question.logistic)
                 weighed = ladder.weighed(tried, question.blend)
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
@@ -167,11 +167,7 @@ def _features(rows: Rows, search: FeatureSearch) -> Recipe:
     """Choose features alone, on the pilot."""
     best, metric = search.best()
     steps = [*_steps(rows, metric), ("features", search.fitted(best, metric))]
-    line = next(
-        line
-        for line in reversed(search.log.lines)
-        if best.words().items() <= line.items() and line["features"] == best.map
-    )
+    line = search.log.line_of(best.map, best.words())
     search.log.choose(line, 1.0, 1.0, 1.0)
     return Recipe(Pipeline(steps))
 

@@ -211,8 +211,14 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
-    def columns(self) -> list[Candidate]:
-        """Return the candidates for other columns."""
+    def columns(self, both_kinds: bool = False) -> list[Candidate]:
+        """Return the candidates for other columns.
+
+        Parameters
+        ----------
+        both_kinds : bool
+            Whether neighbours are wanted beside features even where they find mostly noise.
+        """
         search, required = self.search, self.local.required
         narrow = search.glance()
         many = len(self.rows.targets) >= MANY_ROWS
@@ -241,6 +247,8 @@ class Ladder:
         if ratio > AHEAD and not required and self.deadline.allows("features alone"):
             scouts = search.scout(narrow)
             if min(map(self.judge.of_mean, found)) > BEHIND * scouts[0][1]:
+                if not goes_on and not both_kinds:
+                    return [self._unrivalled(scouts, metric)]
                 found.append(self._features(scouts, metric))
         if goes_on:
             local = min((c for c in found if c.found is not None), key=_loss)
@@ -250,12 +258,23 @@ class Ladder:
 
     def _features(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features, and score the best like the others."""
-        best, metric = self.search.finished(scouts, metric)
-        # With more columns wage takes a third longer, and has the same error.
-        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
-        features = self.search.fitted(best, metric, most)
+        best, metric, features = self._fitted(scouts, metric)
         found = self.judge.in_columns(metric).of_features(features, best.map)
         return self._noted(found, best)
+
+    def _unrivalled(self, scouts: Any, metric: Any) -> Candidate:
+        """Finish the search for features; what the pilot says of the best is enough."""
+        best, metric, features = self._fitted(scouts, metric)
+        line = self.log.line_of(best.map, best.words())
+        losses, nothing = np.array([line["error"]]), np.empty((0, 1))
+        return Candidate(best.map, nothing, losses, (1,), metric, features, kernel=best, line=line)
+
+    def _fitted(self, scouts: Any, metric: Any) -> tuple[Kernelized, Any, Any]:
+        """Return the best kernel at full width, its metric and its features."""
+        best, metric = self.search.finished(scouts, metric)
+        # With more columns than these wage takes a third longer, and has the same error.
+        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
+        return best, metric, self.search.fitted(best, metric, most)
 
     def _beside(self, local: Candidate, features: Candidate) -> list[Candidate]:
         """Score features beside the local part: those found, and a few of long range."""
