@@ -125,6 +125,8 @@ def gpboost(task: Task, approximation: str = "vecchia") -> Forecast:
     """
     kind, X, X_test = covariance(task)
     few, patch = _to_choose(task, kind, X)
+    varies = np.ptp(X[few], axis=0) > 0  # it has no range for a column that is all but constant
+    X, X_test = X[:, varies], X_test[:, varies]
     tried = {
         shape: _gpboost(kind, X[few], task.y[few], shape, "vecchia", patch)
         for shape in (0.5, 1.5, 2.5)
