@@ -328,9 +328,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         first, *others = (start.knowing(part).recipe for part, start in each)
         shares = zip(found.weights[1:], others, strict=True)
         records = self._start_.recipe.records
-        return replace(
-            first, records=records, others=tuple(Share(w, one) for w, one in shares)
-        )
+        return replace(first, records=records, others=tuple(Share(w, one) for w, one in shares))
 
     @property
     def _logistic(self) -> bool:  # type: ignore[override]

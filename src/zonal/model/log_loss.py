@@ -86,9 +86,7 @@ class LogLoss:
         mode = self._mode_on_rows(space, space.mean(rows.X), rows)
         return FromClasses.of(space, mode, *self.sample(rows, LEARN_ROWS))
 
-    def sample(
-        self, rows: Block, size: int
-    ) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
+    def sample(self, rows: Block, size: int) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
         """Return some rows that count, the numbers of their classes, and weights."""
         counting = _counting(rows)
         few = rows.rows(counting[sample_rows(len(counting), size)])
@@ -135,7 +133,7 @@ class LogLoss:
         found = self.on_rows(space, rows)
         if local.columns is None:
             return found
-        whole = make_pipeline(local.columns, space.features)
+        whole = make_pipeline(*FeatureSpace(local.columns, 0).steps, space.features)
         return FromClasses(FeatureSpace(whole, space.n_columns), found.mode, found.calibrated)
 
 

@@ -127,7 +127,7 @@ def choose(question: Question) -> Recipe | None:
         if local is None or unheld:
             found = _features(rows, search)
         else:
-            ladder = Ladder(rows, local, search, log, deadline, question.scaled)
+            ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
             tried = ladder.places() if places else ladder.columns()
             weighed = _weighed(rows, tried, question.blend)
             if question.logistic and question.survey.whole:
