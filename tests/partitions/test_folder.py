@@ -115,6 +115,7 @@ def test_loading_reads_no_rows(place, tmp_path):
 def test_damaged_parts_are_refused(place, tmp_path):
     path = tmp_path / "model.zonal"
     zonal.save(fitted(), path)
+    (path / "parts" / "checksums.json").unlink()  # which would tell it first
     file = path / "parts" / "part-00003" / "rows.npy"
     rows = np.load(file)
     file.unlink()  # another name of the same file stays as it is
@@ -124,6 +125,35 @@ def test_damaged_parts_are_refused(place, tmp_path):
     np.save(file, rows[:, :2])
     with pytest.raises(ValueError, match="part-00003 is damaged"):
         zonal.load(path).predict(QUERIES)
+
+
+@pytest.mark.parametrize("name", ["rows", "left", "boxes"])
+def test_a_flipped_bit_is_found(place, tmp_path, name):
+    path = tmp_path / "model.zonal"
+    zonal.save(fitted(), path)
+    wanted = zonal.load(path).predict(QUERIES)
+    file = path / "parts" / "part-00003" / f"{name}.npy"
+    content = bytearray(file.read_bytes())
+    content[-3] ^= 1
+    file.unlink()
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=f"{name}.npy is damaged"):
+        zonal.load(path).predict(QUERIES)
+    content[-3] ^= 1
+    file.write_bytes(content)
+    zonal.save(zonal.load(path), path)  # in its own place, with the same checksums
+    np.testing.assert_array_equal(zonal.load(path).predict(QUERIES), wanted)
+
+
+def test_folders_of_earlier_versions_are_read(place, tmp_path):
+    """They have neither checksums nor trees."""
+    path = tmp_path / "model.zonal"
+    zonal.save(fitted(), path)
+    wanted = zonal.load(path).predict(QUERIES)
+    (path / "parts" / "checksums.json").unlink()
+    for file in [*path.rglob("boxes.npy"), *path.rglob("order.npy")]:
+        file.unlink()
+    np.testing.assert_array_equal(zonal.load(path).predict(QUERIES), wanted)
 
 
 def test_a_file_without_its_parts_is_refused(place, tmp_path):

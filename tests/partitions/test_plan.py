@@ -18,15 +18,16 @@ def test_bytes_of_parts_are_those_of_the_files():
         found = clone(model).fit(Blocks(SPHERE, TARGET), None)
         plan = Plan(len(SPHERE))
         assert plan.n_cells == len(found._solution_.parts.cuts)
+        wanted = plan.model_bytes
     files = list(Path(found._solution_.parts.folder.path).glob("*/*.npy"))
     # Each file has a header of 128 bytes.
-    assert sum(file.stat().st_size - 128 for file in files) == plan.model_bytes
+    assert sum(file.stat().st_size - 128 for file in files) == wanted
 
 
 def test_what_does_not_grow():
     """Ten times the rows: ten times the bytes of files, but not for the client."""
     small, large = (Plan(n, n_features=256, n_workers=64) for n in (10**9, 10**10))
-    assert large.model_bytes == 10 * small.model_bytes
+    assert large.model_bytes == pytest.approx(10 * small.model_bytes, rel=0.1)
     assert large.client_bytes == small.client_bytes <= 200e6
     halved = Plan(10**9, n_features=256, n_workers=128)
     assert halved.seconds < small.seconds

@@ -225,7 +225,7 @@ def _parts(
 ) -> Iterator[Part]:
     """Predict the test rows of each split, or about so many in all, from its training places."""
     whole = solution.joint.process
-    fits = SplitFits(solution.joint, features, solution.found.ratio)
+    fits = SplitFits.of(solution.joint, features, solution.found.ratio)
     splits = list(observed.parts())
     n_rows = sum(len(test) for _, test in splits)
     for train, every in splits:

@@ -8,6 +8,7 @@ the queries that is wider by this on each side hold the nearest ones, whatever c
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +19,17 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import FARTHEST, scaled
 from .cuts import Cuts
 from .folder import Folder
-from .part import LEFT, TARGETS, Part, open_part
+from .part import LEFT, TARGETS, Part, open_part, open_rows, open_tree
+from .tree import Tree
 
-__all__ = ["Parts", "located", "name_of"]
+__all__ = ["MOST_QUERIES", "Parts", "located", "name_of"]
 
 # A look at one of so many places tells how far to look: in two columns three times as far, which
 # adds a fifth to a cell of 100,000 places, and takes a tenth of the time of the search itself.
 THINNED = 8
 # Queries that must look farther than so many times the median are asked apart from the others.
 FARTHER = 4.0
-# Queries at a time.
+#: Queries at a time.
 MOST_QUERIES = 1 << 17
 # Bounds are rounded up by this share.
 ROUNDING = 1e-9
@@ -76,7 +78,7 @@ class Parts:
 
     def part(self, cell: int) -> Part:
         """Return the places of a cell, mapped into memory."""
-        path = self.folder / name_of(cell)
+        path = self._opened(cell)
         found = open_part(path, self.values)
         if found.rows.shape != (self.sizes[cell], self.low.shape[1]):
             raise ValueError(
@@ -84,6 +86,20 @@ class Parts:
                 f"{self.sizes[cell]:,} of {self.low.shape[1]} columns."
             )
         return found
+
+    def searched(self, cell: int) -> tuple[Array, Tree]:
+        """Return the rows of a cell's places and the tree of their boxes, mapped into memory."""
+        path, shape = self._opened(cell), (int(self.sizes[cell]), self.low.shape[1])
+        rows = open_rows(path)
+        tree = open_tree(path) or Tree.of(self.located(rows))
+        if rows.shape != shape or not tree.fits(*shape):
+            raise ValueError(f"{path} is damaged: its tree is not one of {shape[0]:,} places.")
+        return rows, tree
+
+    def _opened(self, cell: int) -> Path:
+        """Return where the files of a cell are, which are as they were saved."""
+        self.folder.check(name_of(cell))
+        return self.folder / name_of(cell)
 
     @property
     def cells(self) -> list[int]:

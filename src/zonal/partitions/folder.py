@@ -1,5 +1,6 @@
 """The folder of parts: temporary while a fit owns it, or part of a saved model."""
 
+import json
 import os
 import platform
 import re
@@ -18,7 +19,12 @@ __all__ = ["PLACE", "Folder"]
 #: The environment variable that says where temporary folders are made: all workers of a cluster
 #: must see them under the same path.
 PLACE = "ZONAL_PARTS"
+#: The file of a saved model that has the checksums of all others.
+INDEX = "checksums.json"
 NAME = re.compile(r"zonal-parts-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}")
+
+# Parts whose files this process has found to be whole.
+CHECKED: set[str] = set()
 
 
 class Folder:
@@ -59,6 +65,25 @@ class Folder:
     def store_files(self, path: Path) -> None:
         """Put the files into a folder, for a model that is saved; they are never changed."""
         shutil.copytree(self.path, path, copy_function=_link)
+        (path / INDEX).unlink(missing_ok=True)  # another name of one that is saved already
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        sums = {file.relative_to(path).as_posix(): _checksum(file) for file in files}
+        (path / INDEX).write_text(json.dumps(sums, indent=0))
+
+    def check(self, name: str) -> None:
+        """Raise ValueError unless the files of a part are as they were saved.
+
+        They are read for this when a process opens them for the first time. A temporary folder
+        has no checksums, nor has one that an earlier version saved.
+        """
+        place = os.path.join(self.path, name)
+        if place in CHECKED or not os.path.exists(os.path.join(self.path, INDEX)):
+            return
+        known = json.loads((self / INDEX).read_text())
+        for file, wanted in known.items():
+            if file.startswith(f"{name}/") and _checksum(self / file) != wanted:
+                raise ValueError(f"{self / file} is damaged: it is not as it was saved.")
+        CHECKED.add(place)
 
     def blank(self) -> "Folder":
         """Return what the file of a model has in its place."""
@@ -67,6 +92,7 @@ class Folder:
     def attach(self, path: Path) -> None:
         """Say where the files are."""
         self.path = str(path.resolve())
+        CHECKED.difference_update([place for place in CHECKED if place.startswith(self.path)])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Folder":
         """Return the folder itself, so that a copy of a model keeps it too."""
@@ -77,6 +103,15 @@ class Folder:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.path = str(state["path"])
+
+
+def _checksum(path: Path) -> int:
+    """Return the CRC-32 of a file."""
+    found = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            found = zlib.crc32(block, found)
+    return found
 
 
 def _link(source: str, target: str) -> None:

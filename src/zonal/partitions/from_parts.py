@@ -1,6 +1,6 @@
 """A model of parts: each query is predicted from the places around it, as if all were in memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..model.local_calibration import calibrate_local
 from ..model.local_solution import LocalSolution
 from ..rows.block import take
 from .around import Parts
+from .nearest import neighborhoods
 from .part import Part
 from .sampled import sampled_neighborhoods
 
@@ -108,13 +109,6 @@ class FromParts:
         joint = Joint(process, part.joint.found, np.asarray(places.values))
         return replace(self.rows, part=replace(part, joint=joint), kept=self.kept)
 
-    def _around(self, rows: Array, n_neighbors: int) -> Iterator[tuple[Any, Part]]:
-        """Yield numbers of rows, as the local part sees them, and all places that these need."""
-        points = self.parts.located(rows)
-        for cell, group in self.parts.groups(points):
-            for chosen, places in self.parts.around(points[group], cell, n_neighbors):
-                yield group[chosen], places
-
     @property
     def _n_near(self) -> int:
         """How many of the nearest places a row needs: it may be left out of its neighbours."""
@@ -123,7 +117,8 @@ class FromParts:
     def _each(self, rows: Any, ask: Callable[[FromRows, Any, Any], Any]) -> Any:
         """Ask the model of each group of rows; return the answers in the order of the rows."""
         numbers, found = [], []
-        for chosen, places in self._around(self.rows.local_rows(rows), self._n_near):
+        points = self.parts.located(self.rows.local_rows(rows))
+        for chosen, places in neighborhoods(self.parts, points, self._n_near):
             numbers.append(chosen)
             found.append(ask(self.near(places), take(rows, chosen), chosen))
         order = np.argsort(np.concatenate(numbers))
@@ -163,8 +158,13 @@ class FromParts:
 
     def around(self, rows: Any) -> FromRows:
         """Return one model that knows all places that some rows need."""
-        around = self._around(self.rows.local_rows(rows), self._n_near)
-        return self.near(Part.joined([places for _, places in around]).distinct())
+        points = self.parts.located(self.rows.local_rows(rows))
+        found = [
+            places
+            for cell, group in self.parts.groups(points)
+            for _, places in self.parts.around(points[group], cell, self._n_near)
+        ]
+        return self.near(Part.joined(found).distinct())
 
     def alone(self) -> "FromParts":
         """Return the local part alone, of what the mean and the features leave."""
@@ -186,7 +186,7 @@ class FromParts:
         if self.asked is not None and self.in_space:
             wanted = [
                 self.near(near).part.joint.process.distance(self.asked[chosen])
-                for chosen, near in self._around(self.asked, 1)
+                for chosen, near in neighborhoods(self.parts, self.parts.located(self.asked), 1)
             ]
             observed = replace(observed, wanted=np.concatenate(wanted))
         return calibrate_local(replace(model.part, observations=observed), model.map)

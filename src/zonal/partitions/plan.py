@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..rows.kept import PILOT_BYTES, PILOT_ROWS
 from .sorting import BLOCK_ROWS, n_cells_of
+from .tree import Tree
 
 __all__ = ["Plan", "Stage"]
 
@@ -21,7 +22,8 @@ WHITENED, WHITENED_A_FEATURE = 27e-6, 0.045e-6
 CHOICE = 8.0
 # Places around a cell, over those in it, and copies of an array while a task is at work.
 AROUND, COPIES = 1.3, 4
-NUMBER = 8
+# Bytes of a number, and of the number of a place in a tree.
+NUMBER, NAMED = 8, 4
 
 
 class Stage(NamedTuple):
@@ -74,8 +76,10 @@ class Plan:
 
     @property
     def model_bytes(self) -> int:
-        """Bytes of the parts of the fitted model: rows, hashes, weights, and what is left."""
-        return NUMBER * self.n_rows * (self.n_columns + 2 + self.n_targets)
+        """Bytes of the parts of the fitted model: rows, hashes, weights, what is left, trees."""
+        boxes = self.n_cells * Tree.n_nodes(-(-self.n_rows // self.n_cells)) * 2 * self.n_columns
+        numbers = self.n_rows * (self.n_columns + 2 + self.n_targets) + boxes
+        return NUMBER * numbers + NAMED * self.n_rows
 
     @property
     def worker_bytes(self) -> float:

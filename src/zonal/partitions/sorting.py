@@ -20,7 +20,8 @@ from ..rows import Block, Source
 from .around import Parts, name_of
 from .cuts import Cuts
 from .folder import PLACE, Folder
-from .part import Part, write_array, write_part
+from .part import Part, write_array, write_part, write_tree
+from .tree import Tree
 
 __all__ = ["BLOCK_ROWS", "Sorter", "n_cells_of"]
 
@@ -160,6 +161,7 @@ class Sorter:
             part = Part.of(locate(X, Y, weight, self.seed), self.seed)
         write_part(self.folder / name_of(cell), part)
         points = self._parts().located(part.rows)
+        write_tree(self.folder / name_of(cell), Tree.of(points))
         total = np.asarray(part.weight @ part.values)
         if not len(part):
             nowhere = np.full(dim, np.inf)

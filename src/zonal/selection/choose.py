@@ -24,7 +24,7 @@ from ..rows.survey import Survey
 from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
-from .ladder import BEHIND, Ladder, Weighed, is_places, weigh
+from .ladder import BEHIND, Ladder, Weighed, is_places
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
@@ -70,6 +70,8 @@ class Question:
         Whether a weighted mean of several candidates may be the answer.
     logistic : bool
         Whether labels are fitted by log loss, perhaps in columns of normal scores.
+    asked : ndarray of shape (q, d) or None
+        Rows that will be asked, where they are known.
     """
 
     survey: Survey
@@ -86,6 +88,7 @@ class Question:
     verbose: bool = False
     blend: bool = False
     logistic: bool = False
+    asked: Array | None = None
 
     @property
     def weight(self) -> FloatArray | None:
@@ -128,10 +131,13 @@ def choose(question: Question) -> Recipe | None:
             found = _features(rows, search)
         else:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
-            tried = ladder.places() if places else ladder.columns()
-            weighed = _weighed(rows, tried, question.blend)
-            if question.logistic and question.survey.whole:
-                weighed = _of_both_kinds(weighed, tried)
+            if places:
+                weighed = ladder.places(question.blend, question.asked)
+            else:
+                tried = ladder.columns()
+                weighed = ladder.weighed(tried, question.blend)
+                if question.logistic and question.survey.whole:
+                    weighed = _of_both_kinds(weighed, tried)
             found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:
@@ -166,19 +172,8 @@ def _features(rows: Rows, search: FeatureSearch) -> Recipe:
         for line in reversed(search.log.lines)
         if best.words().items() <= line.items() and line["features"] == best.map
     )
-    line["chosen"], line["weight"] = True, 1.0
+    search.log.choose(line, 1.0, 1.0, 1.0)
     return Recipe(Pipeline(steps))
-
-
-def _weighed(rows: Rows, candidates: list[Candidate], blend: bool) -> Weighed:
-    """Weigh candidates; without a blend the best one counts alone."""
-    queries = np.concatenate([split.queries for split in rows.splits])
-    weight = None if rows.weights is None else rows.weights[queries]
-    found = weigh(candidates, rows.targets[queries], weight, blend)
-    for candidate, share in zip(found.candidates, found.weights, strict=True):
-        assert candidate.line is not None
-        candidate.line["chosen"], candidate.line["weight"] = True, share
-    return found
 
 
 def _of_both_kinds(alone: Weighed, tried: list[Candidate]) -> Weighed:
@@ -191,8 +186,9 @@ def _of_both_kinds(alone: Weighed, tried: list[Candidate]) -> Weighed:
     best = min(others, key=lambda c: c.loss, default=None)
     if best is None or BEHIND * best.loss > first.loss:
         return alone
-    assert best.line is not None
-    best.line["chosen"] = True
+    for candidate in (first, best):
+        assert candidate.line is not None
+        Log.choose(candidate.line, 0.5, 0.5, 0.5)
     return Weighed((first, best), (0.5, 0.5))
 
 
@@ -200,7 +196,8 @@ def _built(rows: Rows, local: Local, found: Weighed) -> Recipe:
     """Return the recipe of the first candidate, with shares of the others."""
     first, *others = (_recipe(rows, local, candidate) for candidate in found.candidates)
     shares = tuple(Share(w, r) for w, r in zip(found.weights[1:], others, strict=True))
-    return replace(first, others=shares, spread=found.spread)
+    weighing = found.weighing if shares else None
+    return replace(first, others=shares, spread=found.spread, weighing=weighing)
 
 
 def _recipe(rows: Rows, local: Local, candidate: Candidate) -> Recipe:

@@ -126,6 +126,8 @@ class Rows:
         A few thousand of the rows, by which features are compared.
     pilot_y : array-like
         The targets of its rows as they were given.
+    split_by_user : bool
+        Whether the splits are those of a splitter.
     """
 
     step: BaseEstimator | None
@@ -137,6 +139,7 @@ class Rows:
     splits: tuple[HeldOut, ...]
     pilot: Pilot
     pilot_y: Any
+    split_by_user: bool = False
 
     @classmethod
     def of(
@@ -182,13 +185,14 @@ class Rows:
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
         sample = Pilot(rows, unit[pilot], own, n_rows or len(targets), held_out)
+        given = bool(splits)
         if not splits:
             queries = pilot[sample.folds == 2][:MAX_QUERIES]
             train = np.setdiff1d(np.arange(len(targets)), queries)
             splits = [HeldOut(train, queries, queries)]
         everything = X if step is None else step.transform(X)
         found = _safe_indexing(y, pilot)
-        return cls(step, everything, y, unit, weights, sphere, tuple(splits), sample, found)
+        return cls(step, everything, y, unit, weights, sphere, tuple(splits), sample, found, given)
 
     @property
     def dim(self) -> int:

@@ -260,7 +260,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         renamed = dict(zip((f"x{j}" for j in range(len(inputs))), inputs, strict=True))
         found = []
         for name, part in self._parts.items():
-            found += [str(renamed[name]) + out.removeprefix(name) for out in part.names]
+            known = str(renamed.get(name, name))  # combined columns keep their own
+            found += [known + out.removeprefix(name) for out in part.names]
         return np.array(found, dtype=object)
 
     @property
@@ -343,6 +344,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             notes,
         )
         self._parts = builder.parts()
+        crossed = builder.crossed(self._parts)
+        if crossed is not None:
+            self._parts[" x ".join(crossed.columns)] = crossed
         self._fills = builder.fills(self._parts)
         if not self._parts:
             reasons = "; ".join(f"{name!r}: {note}" for name, note in builder.notes.items())
@@ -350,6 +354,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column is left to learn from (n_samples={len(empty)}). {reasons}."
             )
         self.columns_ = [self._record(name, builder.notes.get(name, "")) for name in cells]
+        if crossed is not None:
+            name, told = " x ".join(crossed.columns), crossed.description
+            self.columns_.append({"column": name, "kind": "", "encoding": told, "note": ""})
         warn_left_out(self.columns_, self.ignore)
 
     def _read(self, cells: dict[str, Cells]) -> tuple[dict[str, Reader], dict[str, Array]]:

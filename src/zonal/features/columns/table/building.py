@@ -12,6 +12,7 @@ from ...._typing import Array, FloatArray
 from ....rows import sample_rows
 from ..sphere_encoder import DEGREES, named_like
 from .cells import gaps_of
+from .crossed import CrossedPart, crossed
 from .filling import GapRegressions
 from .numbers import DatePart, NumberPart, PlacePart, TimePart
 from .pilot import best_encoding
@@ -71,6 +72,20 @@ class Builder:
                 found[name] = self._part(name, sample, name in mapped)
                 self._look_for_copy(name)
         return {name: part for name, part in found.items() if part is not None}
+
+    def crossed(self, parts: dict[str, Any]) -> CrossedPart | None:
+        """Return combinations of words and times, if a kernel regression gains by them."""
+        if self.targets is None or self.word_sums:  # of a sample, combinations are too rare
+            return None
+        found = crossed(parts, self.values, self.targets, self.weights, self.folds)
+        if found is None:
+            return None
+        few = pilot_rows(self.weights)
+        values = {name: column[few] for name, column in self.values.items()}
+        rows = encode_parts(parts, values, self.place, self.folds[few])
+        wider = np.hstack([rows, found.encode(values, self.folds[few])])
+        better = best_encoding([rows, wider], self.targets[few], self.weights[few])
+        return found if better else None
 
     def fills(self, parts: dict[str, Any]) -> GapRegressions:
         """Return regressions for the gaps of numbers, if a kernel regression gains by them."""
@@ -196,6 +211,8 @@ def encode_parts(
     for name, part in parts.items():
         if isinstance(part, PlacePart):
             blocks.append(part.encode(np.column_stack([values[n] for n in place])))
+        elif isinstance(part, CrossedPart):
+            blocks.append(part.encode(values, folds))
         elif isinstance(part, MeanPart):
             blocks.append(part.encode(values[name], folds))
         else:

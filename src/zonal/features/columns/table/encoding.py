@@ -17,6 +17,7 @@ from ..metric.targets import StandardTargets
 from .building import encode_parts, pilot_rows
 from .cells import Cells
 from .counting import folds_of
+from .crossed import CrossedPart
 from .filling import GapRegressions
 from .reader import Reader
 from .words import MeanPart, WordLevels, WordSums
@@ -76,6 +77,8 @@ class Encoding:
             if isinstance(part, MeanPart):
                 words = WordSums.of(values[name], targets, weights, folds)
                 parts[name] = MeanPart.of(WordLevels.of(name, words), words)
+            elif isinstance(part, CrossedPart):
+                parts[name] = part.relearnt(values, targets, weights, folds)
         if not self.fills.coefs:
             return replace(self, parts=parts)
         few = pilot_rows(weights)

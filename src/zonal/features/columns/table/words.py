@@ -17,7 +17,16 @@ import numpy as np
 from ...._typing import Array, FloatArray
 from .numbers import edge_factor
 
-__all__ = ["FEW_ROWS", "FOLDS", "MeanPart", "SimplexPart", "WordLevels", "WordSums"]
+__all__ = [
+    "DECIMALS",
+    "FEW_ROWS",
+    "FOLDS",
+    "MeanPart",
+    "SimplexPart",
+    "WordLevels",
+    "WordSums",
+    "shrinkage",
+]
 
 #: Folds of training rows for means of targets.
 FOLDS = 5
@@ -27,8 +36,8 @@ RARE = 5
 FEW_ROWS = 50
 # Words of a column that are summed at most; of more, the commonest so far.
 MOST_WORDS = 100_000
-# Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
-# model that is chosen with them must not.
+#: Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
+#: model that is chosen with them must not.
 DECIMALS = 12
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
@@ -218,7 +227,7 @@ class MeanPart:
         """Fit to the sums over words."""
         weights, sums = words.of_levels(levels)
         totals = weights.sum(axis=0)
-        shrink = _shrinkage(totals, sums.sum(axis=0), words.squares)
+        shrink = shrinkage(totals, sums.sum(axis=0), words.squares)
         part = cls(levels, weights, sums, shrink, np.ones(sums.shape[2]))
         share = totals / totals.sum()
         means = part._means()
@@ -252,7 +261,7 @@ class MeanPart:
         return np.asarray(self.sums.sum(axis=0) / (totals[:, None] + self.shrink))
 
 
-def _shrinkage(totals: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
+def shrinkage(totals: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
     """Return the ratio of the variances within and between levels, by the method of moments."""
     known = totals > 0
     totals, n_levels, whole = totals[known], int(known.sum()), float(totals.sum())
