@@ -130,7 +130,7 @@ def choose(question: Question) -> Recipe | None:
         if local is None or unheld:
             found = _features(rows, search)
         else:
-            ladder = Ladder(rows, local, search, log, deadline, question.scaled)
+            ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
             if places:
                 weighed = ladder.places(question.blend, question.asked)
             else:

@@ -114,6 +114,8 @@ class Ladder:
     deadline : Deadline
     scaled : bool
         Whether the rows are a table that was encoded.
+    classes : bool
+        Whether the targets are indicators of classes.
     """
 
     def __init__(
@@ -124,9 +126,10 @@ class Ladder:
         log: Log,
         deadline: Deadline,
         scaled: bool,
+        classes: bool = False,
     ) -> None:
         self.rows, self.local, self.search, self.log = rows, local, search, log
-        self.deadline, self.scaled = deadline, scaled
+        self.deadline, self.scaled, self.classes = deadline, scaled, classes
         self.judge = Judge(rows, local.n_neighbors)
         self.neighbors = NeighborSearch(self.judge, local, deadline)
 
@@ -234,6 +237,8 @@ class Ladder:
         ratio = self.judge.of_mean(plain) / narrow[0][1]
         goes_on = not (is_loud(plain.found) and is_noise(plain))
         found = [plain]
+        if self.classes and goes_on and self.local.kernel is None:
+            found.append(self._noted(self.neighbors.isotropic()))
         metric = search.learn_metric() if ratio > AHEAD or required else None
         if goes_on:
             steps = [stretched(plain, self.rows.pilot) if self.scaled else None, metric]
