@@ -72,6 +72,8 @@ class Question:
         Whether labels are fitted by log loss, perhaps in columns of normal scores.
     asked : ndarray of shape (q, d) or None
         Rows that will be asked, where they are known.
+    timeless : bool
+        Whether it was said that no column is a time.
     """
 
     survey: Survey
@@ -89,6 +91,7 @@ class Question:
     blend: bool = False
     logistic: bool = False
     asked: Array | None = None
+    timeless: bool = False
 
     @property
     def weight(self) -> FloatArray | None:
@@ -132,7 +135,7 @@ def choose(question: Question) -> Recipe | None:
         else:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
             if places:
-                weighed = ladder.places(question.blend, question.asked)
+                weighed = ladder.places(question.blend, question.asked, question.timeless)
             else:
                 tried = ladder.columns(both_kinds=question.logistic)
                 weighed = ladder.weighed(tried, question.blend)

@@ -1,10 +1,11 @@
 """The choice on one page: candidates are tried, most are dropped, and the last few are weighed.
 
 *Places* (a sphere, or up to three columns of numbers): one candidate, whose parameters the
-evidence finds: a local part with the low degrees of its kernel in features. It is right near the
-rows and far from them, so that nothing is left to choose, with a splitter or without. Features
-stand against it where it leaves more than `LOST` of the variance, which may be outliers that it
-takes for a field. Where the last column is a time, a kernel of space and time stands beside it.
+evidence finds: a local part with the low degrees of its kernel in features. On maps it is right
+near the rows and far from them, so that nothing is left to choose. Features stand against it where
+it leaves more than `LOST` of the variance, which may be outliers that it takes for a field. Where
+the last column is like a time, a kernel of space and time stands beside it; both predict held-out
+rows at several distances (`distances`), and are weighed by them (`weighing`).
 
 *Other columns*:
 
@@ -133,7 +134,7 @@ class Ladder:
         self.judge = Judge(rows, local.n_neighbors)
         self.neighbors = NeighborSearch(self.judge, local, deadline)
 
-    def places(self, blend: bool, asked: Array | None = None) -> Weighed:
+    def places(self, blend: bool, asked: Array | None = None, timeless: bool = False) -> Weighed:
         """Return what is left of the candidates for places.
 
         Parameters
@@ -142,9 +143,11 @@ class Ladder:
             Whether more than one may be left.
         asked : ndarray of shape (q, d) or None
             Rows that will be asked, in the columns of the question.
+        timeless : bool
+            Whether no column is a time, whatever it looks like.
         """
         split = self._noted(self.neighbors.split())
-        others = self._other_places()
+        others = {} if timeless else self._other_places()
         if others and self.rows.split_by_user:
             timed = [self.judge.of_neighbors(found, name=name) for name, found in others.items()]
             return self.weighed([split, *map(self._noted, timed)], blend)
