@@ -9,7 +9,7 @@ OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theo
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chromium test compiled lint format bench compare longest options fuzz torture docs figures linkcheck dist extras oldest clean
+.PHONY: help demo chromium test compiled lint format bench compare ours longest options fuzz torture docs figures linkcheck dist extras oldest clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -60,6 +60,14 @@ compare: $(READY)  ## Run what is missing of the comparisons with other librarie
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.maps --folds 3
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables
 	$(BIN)/python -m benchmarks.intervals --splits 6 --peer-splits 2
+	$(BIN)/python -m benchmarks.quotes --write
+
+ours: $(READY)  ## Run our own cells of the comparisons again, and update the pages
+	$(BIN)/python -m benchmarks.gp_suite --only zonal --again
+	$(BIN)/python -m benchmarks.fields --only zonal --again
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.local --only "nothing set"
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.maps --folds 3 --only zonal --again
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables --methods zonal --again
 	$(BIN)/python -m benchmarks.quotes --write
 
 longest: $(READY)  ## Run the tests that make test leaves out for their time

@@ -1,10 +1,9 @@
 """Imports point one way, and nobody reaches into another class."""
 
 import ast
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 import zonal
 
@@ -44,6 +43,17 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+def every_file(test: Callable[[Path], None]) -> Callable[[], None]:
+    """Look at all files in one test: a test for each of them costs more than the look."""
+
+    def whole() -> None:
+        for path in FILES:
+            test(path)
+
+    whole.__name__, whole.__doc__ = test.__name__, test.__doc__
+    return whole
+
+
 def imported(path: Path) -> list[tuple[int, str]]:
     """The packages of ours that a file imports, with line numbers; functions included."""
     parts = ("zonal", *path.relative_to(ROOT).with_suffix("").parts)
@@ -62,7 +72,7 @@ def imported(path: Path) -> list[tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@every_file
 def test_imports_point_one_way(path):
     package = package_of(path)
     if package == "__init__":
@@ -75,7 +85,7 @@ def test_imports_point_one_way(path):
         assert RANK[other] < RANK[package], f"{path}:{line}: {package} must not import {other}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@every_file
 def test_imports_inside_functions_are_of_optional_dependencies(path):
     """Nothing of ours is imported late to hide a cycle."""
     tree = parsed(path)
@@ -118,6 +128,7 @@ def foreign_privates(path: Path) -> list[str]:
 PROTOCOLS = {"_replace", "_fields", "_asdict", "_repr_html_", "_meta_nonempty", "_html_repr"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@every_file
 def test_no_class_reaches_into_another(path):
-    assert not foreign_privates(path)
+    found = foreign_privates(path)
+    assert not found, found

@@ -56,7 +56,7 @@ def page(found: dict[str, dict[str, dict[str, list[float]]]]) -> str:
         "K or °C, log10 of CO2, Å; a peer's CRPS over ours is that of the same splits. The last "
         "column is the time of the calibration over that of the fit. The machine was shared. "
         "GPBoost is isotropic where its covariance is given; by likelihood it has its own ν, a "
-        "scale for each column, a linear trend and 30 neighbours.",
+        "scale for each column and a linear trend, as in the comparison of fields.",
     ]
     rows, labels = [], []
     for name, splits in found.items():

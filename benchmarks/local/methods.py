@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import zonal
 
+from ..suite.cells import threads
 from .data import Task
 
 __all__ = ["METHODS", "Result", "crps"]
@@ -33,11 +34,11 @@ def crps(truth: Any, mean: Any, std: Any) -> float:
 
 
 def _run(task: Task, fit: Callable[[], Any], predict: Callable[[Any], Any]) -> Any:
-    start = time.perf_counter()
+    start = time.process_time()
     model = fit()
-    middle = time.perf_counter()
+    middle = time.process_time()
     found = predict(model)
-    stop = time.perf_counter()
+    stop = time.process_time()
     mean = found[0] if isinstance(found, tuple) else found
     score = None
     if isinstance(found, tuple):
@@ -95,18 +96,24 @@ def knn(task: Task) -> Result:
 
 
 def lightgbm(task: Task) -> Result:
-    """LightGBM with early stopping on a tenth of the training rows."""
+    """LightGBM, stopped by a tenth of the training rows, or by a fold of blocks where we have them.
+
+    Trees by the thousand do no harm on random rows; in gaps they do, and it is told as we are.
+    """
     import lightgbm as lgb
-    from sklearn.model_selection import train_test_split
+    from sklearn.model_selection import ShuffleSplit
+
+    random = ShuffleSplit(1, test_size=0.1, random_state=0)
+    train, stop = next(random.split(task.X)) if task.cv == 2 else task.cv[0]
 
     def fit() -> Any:
-        X, X_stop, y, y_stop = train_test_split(task.X, task.y, test_size=0.1, random_state=0)
-        model = lgb.LGBMRegressor(n_estimators=5000, verbose=-1)
-        return model.fit(
-            X, y, eval_set=[(X_stop, y_stop)], callbacks=[lgb.early_stopping(50, verbose=False)]
-        )
+        model = lgb.LGBMRegressor(n_estimators=5000, verbose=-1, n_jobs=threads(), random_state=0)
+        stopping = lgb.early_stopping(50, verbose=False)
+        held_out = [(task.X[stop], task.y[stop])]
+        return model.fit(task.X[train], task.y[train], eval_set=held_out, callbacks=[stopping])
 
-    return _run(task, fit, lambda model: model.predict(task.X_test))[1]
+    model, found = _run(task, fit, lambda model: model.predict(task.X_test))
+    return found._replace(note=f"{model.best_iteration_} trees")
 
 
 def gpboost(task: Task) -> Result:

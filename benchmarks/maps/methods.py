@@ -11,6 +11,7 @@ import zonal
 from zonal.evaluation import crps_of_quantiles
 
 from ..suite.cells import Task as Rows
+from ..suite.cells import threads
 from ..suite.methods import gpboost as suite_gpboost
 from ..suite.methods import vif
 from ..suite.scores import Forecast
@@ -54,6 +55,10 @@ def _columns(places: Any) -> tuple[Any, Any]:
     return places["lon"].to_numpy(), places["lat"].to_numpy()
 
 
+def _points(places: Any) -> Any:
+    return zonal.datasets.to_sphere(places["lat"], places["lon"])
+
+
 def _plane(places: Any) -> tuple[Any, Any]:
     """East and north in degrees of a great circle, as verde's tutorials do on small regions."""
     lon, lat = _columns(places)
@@ -89,6 +94,20 @@ def spline(task: Task) -> Callable[[], Any]:
     return lambda: (model.predict(_plane(task.test_places)), None)
 
 
+def lightgbm(task: Task) -> Callable[[], Any]:
+    """LightGBM on points of the sphere, stopped by random places or by blocks as we are told."""
+    import lightgbm as lgb
+    from sklearn.model_selection import KFold
+
+    folds = KFold(10, shuffle=True, random_state=0) if task.cv == 2 else task.cv
+    train, stop = next(folds.split(task.places))
+    X = _points(task.places)
+    model = lgb.LGBMRegressor(n_estimators=5000, verbose=-1, n_jobs=threads(), random_state=0)
+    stopping = lgb.early_stopping(50, verbose=False)
+    model.fit(X[train], task.y[train], eval_set=[(X[stop], task.y[stop])], callbacks=[stopping])
+    return lambda: (model.predict(_points(task.test_places)), None)
+
+
 def pykrige(task: Task) -> Callable[[], Any]:
     """Ordinary kriging with great-circle distances and the 24 closest of 10,000 points."""
     from pykrige.ok import OrdinaryKriging
@@ -113,18 +132,15 @@ def gpboost(task: Task) -> Callable[[], Any]:
     """GPBoost on points of the sphere with what is given: Matérn 3/2, 20 neighbours, no trend."""
     import gpboost as gpb
 
-    def points(places: Any) -> Any:
-        return zonal.datasets.to_sphere(places["lat"], places["lon"])
-
     model = gpb.GPModel(
-        gp_coords=points(task.places), cov_function="matern", cov_fct_shape=1.5,
+        gp_coords=_points(task.places), cov_function="matern", cov_fct_shape=1.5,
         gp_approx="vecchia", num_neighbors=20, likelihood="gaussian", seed=0,
     )  # fmt: skip
     model.fit(y=task.y, X=np.ones((len(task.y), 1)))
 
     def predict() -> Any:
         found = model.predict(
-            gp_coords_pred=points(task.test_places), X_pred=np.ones((len(task.y_test), 1)),
+            gp_coords_pred=_points(task.test_places), X_pred=np.ones((len(task.y_test), 1)),
             predict_var=True, predict_response=True,
         )  # fmt: skip
         return found["mu"], np.sqrt(found["var"])
@@ -133,11 +149,8 @@ def gpboost(task: Task) -> Callable[[], Any]:
 
 
 def fair_gpboost(task: Task, run: Callable[[Rows], Forecast] = suite_gpboost) -> Callable[[], Any]:
-    """GPBoost as the comparison of fields has it: its own ν, a linear trend, 30 neighbours."""
-    points = [
-        zonal.datasets.to_sphere(places["lat"], places["lon"])
-        for places in (task.places, task.test_places)
-    ]
+    """GPBoost as the comparison of fields has it: its own ν, a linear trend."""
+    points = _points(task.places), _points(task.test_places)
     found = run(Rows(points[0], task.y, points[1], task.y_test))
     return lambda: (found.mean, found.std)
 
@@ -153,6 +166,7 @@ METHODS: dict[str, Callable[[Task], Callable[[], Any]]] = {
     "GPBoost, Matérn 3/2 given": gpboost,
     "GPBoost, ν by likelihood": fair_gpboost,
     "GPBoost, VIF": full_scale,
+    "LightGBM": lightgbm,
     "verde `KNeighbors`": neighbors,
     "verde `Spline` on blocks": spline,
     "PyKrige, 24 closest of 10,000": pykrige,

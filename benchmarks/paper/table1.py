@@ -32,7 +32,6 @@ from .table1_setting import (
     RADIUS,
     RATIO,
     STEPS,
-    TIMED_ROWS,
     TIMES,
 )
 
@@ -75,6 +74,7 @@ class Cell:
     ratio: float
     radius: float
     n: int
+    timed: int
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -137,7 +137,7 @@ class Cell:
         """CPU time a row of features of a width, on other rows of the same ball."""
         if not isinstance(width, int):
             return None
-        rows = ball(TIMED_ROWS, self.dim, self.radius)
+        rows = ball(self.timed, self.dim, self.radius)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", zonal.TruncationWarning)
             features = METHODS[name](KERNEL, width, random_state=0, **options).fit(self.rows)
@@ -203,7 +203,7 @@ def run(
     asked = methods or setting.methods
     rows: Rows = []
     cells = [
-        Cell(dim, ratio, radius, setting.n)
+        Cell(dim, ratio, radius, setting.n, setting.timed)
         for dim in setting.dims
         for ratio, radius in [
             *((ratio, RADIUS) for ratio in setting.ratios),
@@ -233,7 +233,7 @@ def run(
         "r": setting.radii,
         "largest width tried": LARGEST,
         "seeds": setting.seeds,
-        "rows of the times": TIMED_ROWS,
+        "rows of the times": setting.timed,
     }
     return Report(
         f"Table 1: features needed for ε = {EPS}, and their time, measured",

@@ -18,8 +18,6 @@ RATIO, RADIUS = 100.0, 1.0
 STEPS = 4
 LARGEST = 1 << 15
 
-# Rows whose features are timed.
-TIMED_ROWS = 10_000
 TIMES = "µs a row"
 
 METHODS: dict[str, Any] = {
@@ -61,7 +59,7 @@ BOUNDS: dict[str, tuple[str, Bound]] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """Rows, the dimensions, the two sweeps, the seeds of the features, and the methods."""
+    """Rows, dimensions, the two sweeps, seeds of the features, methods, and rows that are timed."""
 
     n: int
     dims: tuple[int, ...]
@@ -69,6 +67,7 @@ class Setting:
     radii: tuple[float, ...]
     seeds: tuple[int, ...]
     methods: tuple[str, ...]
+    timed: int = 10_000
 
 
 FULL = Setting(
@@ -87,4 +86,5 @@ QUICK = Setting(
     (0,),
     # Few of the frequencies of a box are of use, and the search goes far.
     tuple(name for name in METHODS if name not in (SLOW, "Modified Fourier")),
+    timed=500,
 )

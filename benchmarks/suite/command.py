@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .cells import LIMIT, RESULTS, Method, known_cells, run_cells
-from .page import pages
+from .page import pages, standing
 
 __all__ = ["main"]
 
@@ -18,8 +18,12 @@ def main(
     data: dict[str, list[str]],
     methods: dict[str, Method],
     about: Callable[[], str],
+    score: str,
 ) -> None:
-    """Run the cells that are asked for and not known, in turns, and write results/NAME.md."""
+    """Run the cells that are asked for and not known, in turns, and write results/NAME.md.
+
+    The first of `methods` is ours; the page begins with how it stands by `score`.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m {module.removesuffix('.cases')}")
     parser.add_argument("data", nargs="*", help=f"some of {', '.join(data)}; all if left out")
     parser.add_argument("--splits", type=int, default=3, help="how many splits of each dataset")
@@ -50,5 +54,7 @@ def main(
         )  # fmt: skip
     cells = known_cells(name)
     lines = list(methods) + sorted({method for _, _, method in cells} - set(methods))
-    parts = [about(), *pages(cells, data, lines)]
-    (RESULTS / f"{name}.md").write_text("\n".join(parts))
+    given = sorted({str(cell["threads"]) for cell in cells.values()})
+    threads = f"Threads of a cell: {' or '.join(given)}.\n"
+    parts = [about(), standing(cells, data, lines[0], score), threads, *pages(cells, data, lines)]
+    (RESULTS / f"{name}.md").write_text("\n".join(filter(None, parts)))

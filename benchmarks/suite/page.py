@@ -1,4 +1,4 @@
-"""Tables of cells: means over the splits that all methods of a row have, and the best marked."""
+"""Tables of cells: means over the splits that all methods of a table have, and the best marked."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ..measure import table
 
-__all__ = ["pages"]
+__all__ = ["compared", "pages", "standing"]
 
 HEADER = (
     "method", "RMSE", "CRPS", "NLPD", "as normal", "95 % hold", "interval score", "CPU s",
@@ -14,27 +14,79 @@ HEADER = (
 )  # fmt: skip
 # Scores of which less is better, in the order of the columns; how they are shown.
 SCORES = {"rmse": "{:.4g}", "crps": "{:.4g}", "nlpd": "{:.3f}", "nlpd_normal": "{:.3f}"}
+STANDING = ("data", "ours", "best peer", "its", "standing", "CPU s, ours / its")
+# What is as good as first: scores differ by as much between splits.
+TIE = 0.01
+NOT_RUN = "not run yet, for want of time"
 Cells = dict[tuple[str, str, str], dict[str, Any]]
+
+
+def compared(cells: Cells, title: str, methods: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the cells with scores of each method that has any, of the splits that all have."""
+    done = {
+        method: {key[1]: cell for key, cell in cells.items() if _is_done(key, cell, title, method)}
+        for method in methods
+    }
+    done = {method: found for method, found in done.items() if found}
+    common = set.intersection(*map(set, done.values())) if done else set()
+    return {m: [found[split] for split in sorted(common)] for m, found in done.items()}
+
+
+def _is_done(key: tuple[str, str, str], cell: dict[str, Any], title: str, method: str) -> bool:
+    return key[0] == title and key[2] == method and "rmse" in cell
 
 
 def pages(cells: Cells, data: dict[str, list[str]], methods: list[str]) -> list[str]:
     """Return a heading and a table for each dataset; `data` has the splits of each title.
 
-    Every method has a line: one that was not run says so.
+    Every method has a line: one that was not run says so. Means of more splits stand below.
     """
     parts = []
-    for title, splits in data.items():
-        found = {
-            method: [cells[key] for split in splits if (key := (title, split, method)) in cells]
-            for method in methods
-        }
-        done = {m: [c for c in some if "rmse" in c] for m, some in found.items()}
-        best = {score: _least([_mean(done[m], score) for m in methods]) for score in SCORES}
-        rows = [_row(m, found[m], done[m], best) for m in methods]
-        some = next((c for m in methods for c in done[m]), None)
+    for title in data:
+        done = compared(cells, title, methods)
+        best = {score: _least([mean(some, score) for some in done.values()]) for score in SCORES}
+        found = {m: [c for key, c in cells.items() if key[::2] == (title, m)] for m in methods}
+        rows = [_row(m, found[m], done.get(m, []), best) for m in methods]
+        some = next((c for own in done.values() for c in own), None)
         size = "" if some is None else f" ({some['rows'][0]:,} rows, test {some['rows'][1]:,})"
         parts.append(f"## {title}{size}\n\n{table(rows, HEADER)}\n")
+        more = [
+            _on_more(m, [c for c in found[m] if "rmse" in c])
+            for m, some in done.items()
+            if sum("rmse" in c for c in found[m]) > len(some)
+        ]
+        if more:
+            parts.append("\n".join(more) + "\n")
     return parts
+
+
+def _on_more(method: str, cells: list[dict[str, Any]]) -> str:
+    means = {name: mean(cells, name) for name in SCORES}
+    shown = [SCORES[name].format(value) for name, value in means.items() if value is not None]
+    return f"- {method} on {len(cells)} splits: {', '.join(shown)} in the order of the columns."
+
+
+def standing(cells: Cells, data: dict[str, list[str]], ours: str, score: str) -> str:
+    """Return how our method stands on each dataset beside the best peer, by one score."""
+    rows, good = [], 0
+    peers = sorted({method for _, _, method in cells if "zonal" not in method})
+    for title in data:
+        done = compared(cells, title, [ours, *peers])
+        means = {m: value for m, own in done.items() if (value := mean(own, score)) is not None}
+        if ours not in means or len(means) < 2:
+            continue
+        own, other = means.pop(ours), min(means, key=means.__getitem__)
+        least = min(own, means[other])
+        words = "first" if own == least else "behind"
+        if own > least and own - least <= TIE * abs(least):
+            words = "within 1 %"
+        good += words != "behind"
+        seconds = (mean(done[ours], "cpu") or 0) / max(mean(done[other], "cpu") or 0, 0.1)
+        shown = [SCORES[score].format(value) for value in (own, means[other])]
+        rows.append((title, shown[0], other, shown[1], words, f"{seconds:.2g}"))
+    if not rows:
+        return ""
+    return f"First or within 1 % on {good} of {len(rows)}.\n\n{table(rows, STANDING)}\n"
 
 
 def _least(values: list[float | None]) -> float | None:
@@ -43,23 +95,24 @@ def _least(values: list[float | None]) -> float | None:
     return min(known) if len(known) > 1 else None
 
 
-def _mean(cells: list[dict[str, Any]], what: str) -> float | None:
-    values = [cell[what] for cell in cells if cell.get(what) is not None]
-    return float(np.mean(values)) if values else None
+def mean(cells: list[dict[str, Any]], what: str) -> float | None:
+    """Return the mean of a score over cells, None where one of them has none."""
+    values = [cell.get(what) for cell in cells]
+    return float(np.mean(values)) if values and None not in values else None
 
 
 def _row(
     method: str, found: list[dict[str, Any]], done: list[dict[str, Any]], best: dict[str, Any]
 ) -> tuple[str, ...]:
     if not done:
-        reason = found[-1]["reason"] if found else "not run yet"
-        return (method, reason, *["–"] * (len(HEADER) - 2))
+        reasons = [cell.get("reason", "no split in common with the others") for cell in found]
+        return (method, (reasons or [NOT_RUN])[-1], *["–"] * (len(HEADER) - 2))
     shown = []
     for score, form in SCORES.items():
-        value = _mean(done, score)
+        value = mean(done, score)
         text = "–" if value is None else form.format(value)
         shown.append(f"**{text}**" if value is not None and value == best[score] else text)
-    coverage, interval = _mean(done, "coverage"), _mean(done, "interval")
+    coverage, interval = mean(done, "coverage"), mean(done, "interval")
     notes = {cell["note"] for cell in done} - {""}
     versions = sorted({f"{cell['version']}, {cell['date']}" for cell in done})
     failed = [cell["reason"] for cell in found if "reason" in cell]
@@ -68,9 +121,9 @@ def _row(
         *shown,
         "–" if coverage is None else f"{coverage:.1%}",
         "–" if interval is None else f"{interval:.4g}",
-        f"{_mean(done, 'cpu'):.0f}",
-        f"{_mean(done, 'clock'):.0f}",
-        f"{_mean(done, 'memory'):.0f}",
+        f"{mean(done, 'cpu'):.0f}",
+        f"{mean(done, 'clock'):.0f}",
+        f"{mean(done, 'memory'):.0f}",
         str(len(done)) + (f"; {failed[0]}" if failed else ""),
         "; ".join(versions),
     )

@@ -139,6 +139,23 @@ def xrfm(X: Any, y: Any, X_test: Any) -> Any:
     return np.asarray(model.predict(test)).ravel() * scale + y_fit.mean()
 
 
+def realmlp(X: Any, y: Any, X_test: Any) -> Any:
+    """RealMLP with the defaults that were tuned on other tables (RealMLP-TD), on one network."""
+    from pytabkit import RealMLP_TD_Regressor
+
+    rows, test = _categories(X, X_test)
+    words = _words(X)
+    for frame in (rows, test):  # it wants text, and numbers without gaps
+        for name in words:
+            frame[name] = frame[name].astype(object).where(frame[name].notna(), "none").astype(str)
+    numbers = [name for name in rows if name not in words]
+    filled = SimpleImputer(strategy="median").fit(rows[numbers])
+    for frame in (rows, test):
+        frame[numbers] = filled.transform(frame[numbers])
+    model = RealMLP_TD_Regressor(device="cpu", n_threads=numba.get_num_threads(), random_state=0)
+    return model.fit(rows, y, cat_col_names=words).predict(test)
+
+
 def nystroem(X: Any, y: Any, X_test: Any) -> Any:
     """scikit-learn's Nystroem and RidgeCV."""
     encoder = _encoder(X)
@@ -154,6 +171,7 @@ METHODS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "CatBoost": catboost,
     "CatBoost, tuned": tuned_catboost,
     "HistGradientBoosting": histogram_boosting,
+    "RealMLP": realmlp,
     "xRFM": xrfm,
     "Nystroem + RidgeCV": nystroem,
 }

@@ -132,7 +132,26 @@ def valid_rows(estimator: Any, X: Any, y: Any = "no_validation", **options: Any)
     check_values(X, "X")
     if not isinstance(y, str):
         check_values(y, "y")
+    if options.get("ensure_all_finite", True) is True:
+        _check_no_gaps(X, type(estimator).__name__)
     return validate_data(estimator, X, y, **options)
+
+
+def _check_no_gaps(X: Any, owner: str) -> None:
+    """Raise ValueError that names the first gap of an array, and who takes gaps."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if not isinstance(X, np.ndarray) or kind != "f" or X.ndim != 2:
+        return
+    if not np.isnan(X.sum()):  # one pass without a copy: almost always the end
+        return
+    gaps = np.argwhere(np.isnan(X))
+    if len(gaps):
+        row, column = gaps[0]
+        raise ValueError(
+            f"{owner} got NaN in X[{row}, {column}] ({len(gaps):,} gaps in all). Learners with "
+            "features='auto' fill the gaps of tables: pass a pandas or polars frame; or fill them "
+            "yourself (sklearn.impute.SimpleImputer), or leave out their rows."
+        )
 
 
 def is_sparse(X: Any) -> bool:

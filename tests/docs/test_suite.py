@@ -10,8 +10,9 @@ from scipy.stats import norm
 from sklearn.linear_model import BayesianRidge
 
 from benchmarks.gp_suite.data import task
-from benchmarks.suite import cells, page
+from benchmarks.suite import cells, methods, page
 from benchmarks.suite.scores import LEVELS, Forecast, _log_density, scores
+from benchmarks.tables.__main__ import page as tables_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,6 +28,11 @@ def test_scores_of_a_normal_law_are_those_of_closed_forms():
     assert found["crps"] == pytest.approx(np.mean(crps), rel=5e-3)
     assert found["nlpd"] == pytest.approx(-np.mean(norm.logpdf(truth, mean, std)), rel=1e-12)
     assert abs(found["coverage"] - 0.95) < 5 * (0.95 * 0.05 / 40_000) ** 0.5
+    # E[width + 2 / 0.05 · excess] is 4 σ φ(q) / 0.05, q = Φ⁻¹(0.975), with a standard
+    # deviation of 4.5 σ; five standard errors of the mean are 2.5 % here, of the RMSE 2.1 %.
+    expected = 4 / 0.05 * norm.pdf(norm.ppf(0.975)) * np.mean(std)
+    assert found["interval"] == pytest.approx(expected, rel=0.025)
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean(std**2)), rel=0.021)
     # A density that is constant between quantiles loses about h²/24 of its curvature: 0.01 in all.
     by_levels = scores(truth, Forecast(mean, None, mean[:, None] + std[:, None] * norm.ppf(LEVELS)))
     assert 0 < by_levels["nlpd"] - found["nlpd"] < 0.02
@@ -69,16 +75,98 @@ def test_a_cell_without_scores_says_why(tmp_path, monkeypatch):
         "def lasts(task):\n    while True: pass\n"
         "METHODS = {'bad': Method(fails, 'numpy'), 'slow': Method(lasts, 'numpy')}\n"
     )
-    methods = {name: cells.Method(lambda task: None, "numpy") for name in ("bad", "slow")}
-    methods["elsewhere"] = cells.Method(lambda task: None, "numpy", "NO_SUCH_VARIABLE")
-    wanted = [("elevators", "0", name) for name in methods]
+    added = {name: cells.Method(lambda task: None, "numpy") for name in ("bad", "slow")}
+    added["elsewhere"] = cells.Method(lambda task: None, "numpy", "NO_SUCH_VARIABLE")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    # Imports alone take a few seconds of the processor.
-    cells.run_cells("test", "benchmarks.gp_suite.cases", wanted, methods, limit=9, file=str(bad))
+    for name in added:
+        limit = 3 if name == "slow" else 900  # imports alone may take as long
+        wanted = [("elevators", "0", name)]
+        module = "benchmarks.gp_suite.cases"
+        cells.run_cells("test", module, wanted, added, limit=limit, file=str(bad))
     found = cells.known_cells("test")
     assert found["elevators", "0", "bad"]["reason"] == "failed: ValueError: no such luck"
-    assert found["elevators", "0", "slow"]["reason"] == "not done in 0.15 min"
+    assert found["elevators", "0", "slow"]["reason"] == "not done in 0.05 min"
     assert "NO_SUCH_VARIABLE" in found["elevators", "0", "elsewhere"]["reason"]
     (text,) = page.pages(found, {"elevators": ["0"]}, ["bad", "slow", "elsewhere", "other"])
-    assert "| slow | not done in 0.15 min |" in text
-    assert "| other | not run yet |" in text
+    assert "| slow | not done in 0.05 min |" in text
+    assert "| other | not run yet, for want of time |" in text
+
+
+def cell(data, split, method, score, **more):
+    named = ("rmse", "crps", "nlpd", "nlpd_normal", "coverage", "interval", "memory", "clock")
+    return (data, split, method), {
+        **dict.fromkeys(named, score), "cpu": 2.0, "rows": [9, 1], "note": "", "version": "1",
+        "date": "today", **more,
+    }  # fmt: skip
+
+
+def test_methods_are_compared_on_the_splits_that_all_have():
+    ours, peer = "**zonal** ours", "peer"
+    known = dict(
+        [
+            cell("a", "0", ours, 1.0),
+            cell("a", "1", ours, 9.0),
+            cell("a", "0", peer, 2.0, cpu=8.0),
+            cell("b", "0", ours, 1.009),
+            cell("b", "0", peer, 1.0),
+            cell("c", "0", ours, -1.0),
+            cell("c", "0", peer, -1.02),
+            cell("d", "0", ours, 1.0),
+        ]
+    )
+    data = {title: ["0", "1"] for title in "abcd"}
+    a, more, *_ = page.pages(known, data, [ours, peer])
+    assert f"| {ours} | **1** |" in a
+    assert f"- {ours} on 2 splits: 5, 5, 5.000, 5.000" in more
+    text = page.standing(known, data, ours, "crps")
+    assert text.startswith("First or within 1 % on 2 of 3.")
+    assert "| a | 1 | peer | 2 | first | 0.25 |" in text
+    assert "| b | 1.009 | peer | 1 | within 1 % | 1 |" in text
+    assert "| c | -1 | peer | -1.02 | behind | 1 |" in text
+    assert "| d |" not in text  # nothing to compare with
+
+
+def test_gpboost_has_one_scale_for_places_and_one_for_times():
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((50, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    month = rng.integers(0, 12, 50).astype(float)
+    both = np.column_stack([points, month])
+
+    def found(X, **told):
+        return methods.covariance(cells.Task(X, None, X[:5], None, told))
+
+    kind, X, X_test = found(points)
+    assert kind == "matern"
+    np.testing.assert_array_equal(X, points)
+    kind, X, X_test = found(both, time=())
+    assert kind == "matern_space_time"
+    np.testing.assert_allclose(X[:, 0] / X[0, 0], month / month[0])  # the time comes first
+    ratio = X[:, 1:] / points
+    np.testing.assert_allclose(ratio, ratio[0, 0])
+    np.testing.assert_array_equal(X_test, X[:5])
+    kind, X, _ = found(both, time=12.0)
+    assert kind == "matern_ard"
+    after, before = X[month == 0][0, 3:], X[month == 11][0, 3:]
+    step = X[month == 6][0, 3:] - X[month == 7][0, 3:]
+    np.testing.assert_allclose(np.linalg.norm(after - before), np.linalg.norm(step))
+    kind, X, _ = found(rng.uniform(0, 9, (50, 5)))
+    assert kind == "matern_ard"
+    np.testing.assert_allclose(X.std(axis=0), 1)
+
+
+def test_a_table_ranks_methods_with_all_splits_only():
+    errors = {"zonal": [3.0, 5.0], "LightGBM": [2.0, 4.0], "CatBoost": [6.0, 6.0], "RealMLP": [1.5]}
+    errors["HistGradientBoosting"] = [9.0, 9.0]
+    known = {
+        f"wage, {number}, {method}": {"rmse": error, "seconds": 1.0}
+        for method, own in errors.items()
+        for number, error in enumerate(own)
+    }
+    known["wage, 0, xRFM"] = {"rmse": None, "seconds": 300}
+    text = tables_page(known)
+    assert "| **3** (1 s) |" in text  # LightGBM
+    assert "| 1.5 (1 s) [1 split: 0.500 of ours] | given up |" in text
+    (ranks,) = [line for line in text.splitlines() if line.startswith("| mean rank")]
+    found = [part.strip() for part in ranks.split("|")[4:12]]
+    assert found == ["2.00", "1.00", "3.00", "–", "4.00", "–", "5.00", "–"]

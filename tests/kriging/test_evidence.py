@@ -9,7 +9,8 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 import zonal
 from zonal.kernels.compiled import of_kernel
 from zonal.kriging import neighborhood
-from zonal.kriging.evidence import evaluate, gradient, maximize
+from zonal.kriging.climbing import maximize
+from zonal.kriging.evidence import evaluate, gradient
 from zonal.kriging.locations import locate
 from zonal.kriging.marginal import _inverse_root
 from zonal.kriging.sample import Parameters, Sample

@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import zonal
-from zonal.kriging.kernel_evidence import Judged, Model, judged_numbers
+from zonal.kriging.kernel_evidence import Judged, Model
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
 from zonal.kriging.space_time import _metrics, find_space_time
-from zonal.kriging.space_time_split import N_ROWS, _evidence, lasting, split_space_time
+from zonal.kriging.space_time_split import _evidence, lasting, split_space_time
 from zonal.kriging.space_time_terms import Space, change, season, stay
 
 START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
@@ -121,8 +121,7 @@ def test_the_split_never_lowers_the_evidence() -> None:
     locations = locate(X, np.linalg.cholesky(matrix) @ rng.standard_normal((240, 1)))
     found = Found(kernel, 0.01, 1.0, np.nan)
     split = split_space_time(locations, found, 40, 8)
-    numbers = judged_numbers(240, N_ROWS, 1)
-    before, after = (_evidence(locations, one, numbers, 8) for one in (found, split))
+    before, after = (_evidence(locations, one, 8) for one in (found, split))
     assert split.low is not None
     assert after > before
     assert split.kernel is kernel

@@ -5,7 +5,7 @@ import pytest
 
 import zonal
 from zonal.kriging.compiled_differences import fast_differences
-from zonal.kriging.correlated import CorrelatedRows
+from zonal.kriging.correlated import CorrelatedRows, unexplained
 from zonal.kriging.low import LandmarkLow
 from zonal.kriging.process import LocalProcess
 
@@ -50,15 +50,46 @@ def test_what_features_leave_is_known_by_neighbors() -> None:
     np.testing.assert_allclose(np.sort(weights), np.sort(exact), atol=1e-9)
 
 
-def test_neighbors_are_the_most_correlated_rows() -> None:
-    found = CorrelatedRows(KERNEL, ROWS).query(ASKED, 12)
-    values = KERNEL(ASKED, ROWS)
+def test_neighbors_of_one_term_are_the_most_correlated_rows() -> None:
+    found = CorrelatedRows(SEASON, ROWS).query(ASKED, 12)
+    values = SEASON(ASKED, ROWS)
     best = np.sort(values, axis=1)[:, :-13:-1]
     np.testing.assert_allclose(np.take_along_axis(values, found.astype(int), axis=1), best)
-    earlier = CorrelatedRows(KERNEL, ROWS).earlier(8, np.array([5, 40], np.int32))
+    earlier = CorrelatedRows(SEASON, ROWS).earlier(8, np.array([5, 40], np.int32))
     assert sorted(earlier[0]) == [-1, -1, -1, 0, 1, 2, 3, 4]
-    most = np.argsort(-KERNEL(ROWS[40:41], ROWS[:40])[0], kind="stable")[:8]
+    most = np.argsort(-SEASON(ROWS[40:41], ROWS[:40])[0], kind="stable")[:8]
     np.testing.assert_array_equal(earlier[1], most)
+
+
+def test_what_is_smooth_does_not_rank_neighbors() -> None:
+    """Most of the covariance is that of a term that any few rows tell."""
+    smooth = zonal.SpaceTime(zonal.Matern(1.5, [1e6, 9.0]), zonal.Periodic(12.0, 20.0))
+    rough = zonal.SpaceTime(zonal.Matern(1.5, 0.8), zonal.Periodic(12.0, 1.4, 1.5))
+    kernel = 3000.0 * smooth + rough
+    places = np.random.default_rng(2).uniform(0, 3, (60, 2))
+    X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(12.0), 60)])
+    X = np.random.default_rng(3).permutation(X)
+    rows, asked = X[20:], X[:20]
+    near = CorrelatedRows(kernel, rows).query(asked, 10)
+    most = np.argsort(-kernel(asked, rows), axis=1)[:, :10]
+    left = []
+    for chosen in (near, most):
+        for query, members in zip(asked, rows[chosen], strict=True):
+            cross = kernel(query[None], members)[0]
+            known = cross @ np.linalg.solve(kernel(members) + 1e-6 * np.eye(10), cross)
+            left.append(3001.0 - known)
+    assert np.mean(left[:20]) < 0.7 * np.mean(left[20:])
+
+
+def test_what_neighbors_leave_of_a_term() -> None:
+    """On a line Ornstein and Uhlenbeck's process knows its neighbours' mean, and no others."""
+    order = np.random.default_rng(1).permutation(300)
+    rows = np.column_stack([np.arange(300.0), np.zeros(300)])[order]
+    term = zonal.SpaceTime(zonal.Matern(0.5, 2.0), None)
+    rho = np.exp(-0.5)
+    inner = (1 - rho**2) / (1 + rho**2)
+    assert unexplained(term, rows, rows[:, :1] / 2.0) == pytest.approx(inner, rel=0.02)
+    assert unexplained(term, np.repeat(rows[:1], 9, axis=0), np.zeros((9, 1))) == 1.0
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.6])

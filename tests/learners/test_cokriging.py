@@ -98,7 +98,7 @@ def test_models_of_several_groups(tmp_path):
     Y = ROOT @ white @ np.array([[1, 0, 0.9], [0, 1, 0], [0, 0, 0.44]])
     Y += 0.05 * np.linalg.qr(np.random.default_rng(2).standard_normal((N, 3)))[0] * N**0.5
     Y[:10, 2] = np.nan
-    model = zonal.CoKriging(KERNEL, n_features=8).fit(X, Y)
+    model = zonal.CoKriging(KERNEL, 8, n_features=8).fit(X, Y)
     assert model.groups_ == [[0, 2], [1]]
     assert model.correlation_[0, 1] == 0.0
     zonal.save(model, tmp_path / "model.zonal")

@@ -130,7 +130,8 @@ def test_the_common_part_is_found():
     v = np.exp(rng.uniform(-6, 0, 2000))
     noise = np.sqrt(v + 0.05) * rng.standard_normal(2000)
     y = np.sin(rows[:, 0]) * np.cos(rows[:, 1]) + noise
-    found = zonal.NeighborKriging().fit(rows, y, noise_variance=v).extra_noise_
+    kriging = zonal.NeighborKriging(zonal.Matern(2.5, 1.5), 12, n_features=0)
+    found = kriging.fit(rows, y, noise_variance=v).extra_noise_
     # Relative standard error of s from n rows of variance v + s: √(2 / Σ (s/(v + s))²).
     error = np.sqrt(2 / np.sum((0.05 / (v + 0.05)) ** 2))
     assert abs(found / 0.05 - 1) < 4 * error

@@ -21,7 +21,7 @@ def test_sums_that_are_shared_give_the_fit_to_the_training_rows(columns, wall):
     features = map_.transform if columns else no_features
     whole = fit_joint(places, process, features, 0.7)
     train = np.flatnonzero(places.rows[:, 0] < wall)
-    found, _ = SplitFits(whole, features, 0.7).without(train, places.rows)
+    found, _ = SplitFits.of(whole, features, 0.7).without(train, places.rows)
     small = part_of(process, train)
     known = locate(X, y)
     known = type(known)(

@@ -35,6 +35,31 @@ def test_masked_rows(take):
 
 
 @takes
+def test_gaps_in_arrays(take):
+    rows = X.copy()
+    rows[3, 1] = rows[7, 0] = np.nan
+    with pytest.raises(ValueError, match=r"NaN"):
+        take(rows)
+
+
+def test_the_first_gap_is_named_and_who_fills_it():
+    rows = X.copy()
+    rows[3, 1] = rows[7, 0] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in X\[3, 1\] \(2 gaps.*a pandas or polars frame"):
+        zonal.KernelRidge().fit(rows, X[:, 0])
+    rows[9, 0], rows[7, 0], rows[3, 1] = np.inf, 0.0, 0.0
+    with pytest.raises(ValueError, match="infinity"):
+        zonal.KernelRidge().fit(rows, X[:, 0])
+
+
+def test_words_as_numbers():
+    labels = np.where(X[:, 0] > 0, "up", "down")
+    for words in (labels, labels.astype(object), pd.Series(labels), labels.tolist()):
+        with pytest.raises(ValueError, match=r"y has words, such as '(up|down)'.*RidgeClassifier"):
+            zonal.KernelRidge().fit(X, words)
+
+
+@takes
 def test_rows_of_dates(take):
     with pytest.raises(ValueError, match=r"X has dates \(datetime64\[D\]\).*timedelta64\(1, 'D'\)"):
         take(np.column_stack([DATES, DATES]))

@@ -83,7 +83,7 @@ def test_rows_in_balls_are_predicted_from_all_others_by_brute_force():
     model = zonal.NeighborKriging(kernel, 330, noise=noise, n_features=0).fit(X, y)
     solution = model._solution.part
     process = solution.joint.process
-    fits = SplitFits(solution.joint, process.features, solution.found.ratio)
+    fits = SplitFits.of(solution.joint, process.features, solution.found.ratio)
     part = hold_out(process.points, scattered=False)[1]
     queries = process.rows[part.test]
     fitted, near = fits.without(np.flatnonzero(part.train), queries)

@@ -24,12 +24,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import zonal
 from zonal.features import Standardizer
 from zonal.features.columns.place_time_encoder import PlaceTimeEncoder
+from zonal.features.columns.ranker import Ranker
 from zonal.features.columns.stretcher import Stretcher
 from zonal.features.space import FeatureSpace
 from zonal.grid.plane import PlaneDecoder
 from zonal.grid.sphere import on_sphere
+from zonal.kriging.search import Found
+from zonal.model.distance_weights import DistanceWeights
 from zonal.persistence import save
 from zonal.rows import stream as source
+from zonal.selection.weighing import Verdict
 from zonal.solvers import checkpoint as exact_checkpoint
 
 RNG = np.random.default_rng(0)
@@ -51,10 +55,11 @@ SKEW = np.exp(2 * np.sin(6 * PLANE[:, 0]) + 4 * PLANE[:, 1] + 0.1 * NOISE)
 TWO_KINDS = np.random.default_rng(5).uniform(-2, 2, (400, 5))  # a weighted mean of models is best
 BOTH = TWO_KINDS @ [1.0, -1.0, 0.5, 0.5, 0.0] + np.sin(3 * TWO_KINDS[:, 0])
 BOTH = BOTH + 0.4 * np.random.default_rng(10).standard_normal(400)
-PAIRS = pd.DataFrame({n: [f"w{j}" for j in RNG.integers(6, size=600)] for n in ("a", "b")})
-CROSSED = np.random.default_rng(4).standard_normal((6, 6))[
-    tuple(PAIRS[n].str[1].astype(int) for n in ("a", "b"))
-]
+LEVELS = np.random.default_rng(6).integers(6, size=(2, 600))
+PAIRS = pd.DataFrame({"a": LEVELS[0], "b": LEVELS[1]}).map("w{}".format)
+CROSSED = np.random.default_rng(4).standard_normal((6, 6))[tuple(LEVELS)]
+MONTHLY = np.column_stack([np.tile(PLANE[:60], (6, 1)), np.repeat(np.arange(6.0), 60)])
+SEASON = np.sin(3 * MONTHLY[:, 0]) + np.cos(MONTHLY[:, 2]) * MONTHLY[:, 1]
 GLOBE = np.column_stack([RNG.uniform(-90, 90, N), RNG.uniform(-180, 180, N), X[:, 0]])
 
 
@@ -113,6 +118,24 @@ class InParts(Model):
         """Return the model, fitted to one block of rows that is not gathered."""
         with mock.patch("zonal.learners.model_learner.GATHERED_BYTES", 0):
             return clone(self.unfitted).fit(iter([self.fitted_to]), None)
+
+
+@dataclass(frozen=True)
+class ByDistance(Model):
+    """The same, with two models for places, whose weights change with the distance."""
+
+    def make(self) -> Any:
+        """Return the model; held-out rows say that both count."""
+        values = np.array([[1.0, 0.0], [0.3, 0.7]])
+        weighing = DistanceWeights(np.log([0.1, 1.0]), values, np.array([1.0, 0.9]))
+        both = Verdict(np.ones((2, 2)), (0, 1), weighing)
+        other = Found(SPACE_TIME, 0.01, 1.0, 0.0)
+        with (
+            mock.patch("zonal.selection.ladder.verdict", return_value=both),
+            mock.patch("zonal.selection.neighbors.find_space_time", return_value=other),
+            mock.patch("zonal.selection.neighbors.split_space_time", return_value=other),
+        ):
+            return super().make()
 
 
 def calls(model: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -203,6 +226,7 @@ MAPS = [
     zonal.SumFeatures([([0, 1], zonal.HarmonicFeatures()), ([2], zonal.HarmonicFeatures())], 24),
     Standardizer(),
     Stretcher([0.2, 1.0, 1.0, 1.0], [0, 1], n_components=40),
+    Ranker(),
     zonal.LearnedMetric(n_components=40, random_state=0),
     make_pipeline(StandardScaler(), features()),
 ]
@@ -308,6 +332,7 @@ MODELS = _named(
             {"trials": np.full(N, 5.0)},
         ),
         InParts(zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 8, noise=0.1), (X[:9],), (X, y)),
+        ByDistance(zonal.KernelRidge(), (MONTHLY[:9],), (MONTHLY, SEASON)),
         Model(PlaneDecoder("EPSG:32633", y=1, x=0), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.KernelCCA(features(), 2), (X[:9], X[:9, :2] ** 2), (X, X[:, :2] ** 2)),
     ]

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 
 from .._typing import Array, FloatArray
 from .quantiles import ScoreQuantiles
 from .scores import check_coverage
+from .softmax import softmax_gradient
 
 __all__ = ["ClassCalibration"]
 
@@ -93,6 +94,18 @@ class ClassCalibration:
         found = softmax(scores + np.array(self.levels) if self.levels else scores, axis=1)
         return np.asarray((1 - self.mixed) * found + self.mixed / values.shape[1])
 
+    def gradient(self, values: Array, slopes: Array) -> FloatArray:
+        """Return gradients of the probabilities from those of the values [n, c, d]."""
+        scores = self.power * _log_softplus(values, self.softness)
+        raw = softmax(scores + np.array(self.levels) if self.levels else scores, axis=1)
+        scaled = _scaled(values, self.softness)
+        # d log log(1 + e^s) / ds, which goes to one for very negative s.
+        inner = np.logaddexp(0.0, np.maximum(scaled, -30.0))
+        steep = np.where(scaled < -30.0, 1.0, expit(scaled) / inner)
+        moved = (slopes - slopes.mean(axis=1, keepdims=True)) / self.softness
+        turned = softmax_gradient(raw, self.power * steep[:, :, None] * moved)
+        return (1 - self.mixed) * turned
+
     def sets(self, values: Array, coverage: float) -> npt.NDArray[np.bool_]:
         """Return which classes each set holds: [n, c].
 
@@ -131,8 +144,13 @@ def _with_levels(
 
 def _log_softplus(values: Array, softness: float) -> FloatArray:
     """Return log log(1 + exp(f/δ)) of values that are moved to a sum of one."""
-    f = np.asarray(values, np.float64)
-    scaled = (f - (f.sum(axis=1, keepdims=True) - 1) / f.shape[1]) / softness
+    scaled = _scaled(values, softness)
     # For very negative f/δ the inner logarithm is exp(f/δ) itself.
     inner = np.logaddexp(0.0, np.maximum(scaled, -30.0))
     return np.where(scaled < -30.0, scaled, np.log(inner))
+
+
+def _scaled(values: Array, softness: float) -> FloatArray:
+    """Return f/δ of values that are moved to a sum of one."""
+    f = np.asarray(values, np.float64)
+    return np.asarray((f - (f.sum(axis=1, keepdims=True) - 1) / f.shape[1]) / softness)

@@ -17,10 +17,16 @@ from .._typing import Array, FloatArray
 from .quantiles import ScoreQuantiles
 from .scores import check_coverage
 
-__all__ = ["SoftmaxCalibration"]
+__all__ = ["SoftmaxCalibration", "softmax_gradient"]
 
 # The range of log T.
 RANGE = (-1.5, 1.5)
+
+
+def softmax_gradient(chances: FloatArray, slopes: Array) -> FloatArray:
+    """Return gradients of p = softmax(f) from those of f [n, c, d]: p_c (∇f_c - Σ p ∇f)."""
+    mean = np.einsum("nc,ncd->nd", chances, slopes)
+    return np.asarray(chances[:, :, None] * (slopes - mean[:, None, :]))
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,11 @@ class SoftmaxCalibration:
         """Return probabilities from logits [n, c]."""
         found = softmax(np.asarray(logits, np.float64) / self.temperature, axis=1)
         return np.asarray((1 - self.mixed) * found + self.mixed / logits.shape[1])
+
+    def gradient(self, logits: Array, slopes: Array) -> FloatArray:
+        """Return gradients of the probabilities from those of the logits [n, c, d]."""
+        raw = softmax(np.asarray(logits, np.float64) / self.temperature, axis=1)
+        return (1 - self.mixed) * softmax_gradient(raw, slopes / self.temperature)
 
     def sets(self, logits: Array, coverage: float) -> npt.NDArray[np.bool_]:
         """Return which classes each set holds: [n, c]; as `ClassCalibration.sets`."""

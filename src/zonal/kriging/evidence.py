@@ -1,14 +1,12 @@
 """Vecchia's log evidence as a function of the length scales, the noise and the features' share.
 
-The neighbours are held while L-BFGS moves the parameters, and found anew in between.
+The neighbours are given: `climbing` moves the parameters while they are held.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
-from scipy.optimize import minimize
 
 from .._typing import FloatArray
 from ..engines.correlation import Correlation
@@ -23,14 +21,7 @@ from .weight_gradient import compiled_gradient
 from .weights import compiled_weights
 from .whitening import Whitening
 
-__all__ = ["LOG_NOISE", "Evaluation", "climb", "evaluate", "gradient", "maximize"]
-
-# Where parameters may go: length scales in units of the columns' standard deviations.
-LOG_SCALE = np.log(1e-4), np.log(1e3)
-LOG_NOISE = np.log(1e-8), np.log(1e4)
-# Neighbours are found anew where the last ones let the evidence of a row grow by more than this.
-SMALL_GAIN = 2e-3
-LOG_RATIO = np.log(1e-6), np.log(1e6)
+__all__ = ["Evaluation", "evaluate", "gradient"]
 
 
 @dataclass(frozen=True)
@@ -153,82 +144,3 @@ def _pairs(left, right, neighbors, out):  # type: ignore[no-untyped-def]
                 for c in range(left.shape[1]):
                     total += left[i, c] * right[j, c]
                 out[i, k] = total
-
-
-def maximize(
-    sample: Sample,
-    correlation: Correlation,
-    start: Parameters,
-    free: npt.NDArray[np.bool_],
-    n_neighbors: int,
-    n_iterations: int,
-    n_searches: int = 1,
-) -> tuple[Parameters, float]:
-    """Climb from one start, with neighbours found anew now and then.
-
-    Parameters
-    ----------
-    free : ndarray of shape (n_groups + 2,)
-        Which entries of `Parameters.vector` may change.
-    n_neighbors : int
-        m.
-    n_iterations : int
-        The most iterations of L-BFGS with the same neighbours.
-    n_searches : int, default=1
-        How often neighbours are found at most; fewer times where it makes no difference.
-
-    Returns
-    -------
-    parameters : Parameters
-    log_evidence : float
-    """
-    best, value = start, -np.inf
-    for _ in range(n_searches):
-        neighbors = sample.neighbors(best, n_neighbors)
-        best, value, gain = climb(sample, correlation, best, free, neighbors, n_iterations)
-        if gain < SMALL_GAIN * len(sample):
-            break
-    return best, value
-
-
-def climb(
-    sample: Sample,
-    correlation: Correlation,
-    start: Parameters,
-    free: npt.NDArray[np.bool_],
-    neighbors: Indices,
-    n_iterations: int,
-    extra: Extra = NO_EXTRA,
-) -> tuple[Parameters, float, float]:
-    """Climb with the same neighbours: where to, how high, and from how much lower."""
-    whole = start.vector()
-    values: list[float] = []
-
-    def loss(vector: FloatArray) -> tuple[float, FloatArray]:
-        parameters = Parameters.of_vector(_insert(whole, free, vector))
-        at = evaluate(sample, correlation, parameters, neighbors, extra)
-        values.append(at.found.log_evidence)
-        slope = gradient(sample, correlation, parameters, at, extra)
-        return -at.found.log_evidence / len(sample), -slope[free] / len(sample)
-
-    if not free.any():
-        loss(whole[free])
-        return start, values[0], 0.0
-    bounds = [LOG_SCALE] * len(start.log_scales) + [LOG_NOISE, LOG_RATIO]
-    result = minimize(
-        loss,
-        whole[free],
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[bound for bound, is_free in zip(bounds, free, strict=True) if is_free],
-        options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
-    )
-    best = Parameters.of_vector(_insert(whole, free, result.x))
-    value = -float(result.fun) * len(sample)
-    return best, value, value - values[0]
-
-
-def _insert(whole: FloatArray, free: npt.NDArray[np.bool_], part: FloatArray) -> FloatArray:
-    out = whole.copy()
-    out[free] = part
-    return out

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from .._typing import FloatArray
 from ..engines.correlation import Correlation, scaled
 from ..kernels.compiled import of_kernel
-from .evidence import evaluate, maximize
+from .climbing import maximize
+from .evidence import evaluate
 from .joint import Features, whitened_gram
 from .locations import Locations
 from .marginal import Observed, best_ratio

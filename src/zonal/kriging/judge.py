@@ -11,8 +11,9 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import Correlation, scaled
 from ..kernels import Kernel
 from ..kernels.compiled import of_kernel
+from .climbing import climb
 from .covariance import Covariance
-from .evidence import climb, evaluate
+from .evidence import evaluate
 from .locations import Locations
 from .low import LandmarkLow, Low, less
 from .marginal import Observed, best_ratio
@@ -180,10 +181,10 @@ class Judge:
 
     def climbed_alone(
         self, start: Parameters, free: npt.NDArray[np.bool_], n_iterations: int
-    ) -> Parameters:
-        """Climb with the kernel alone."""
+    ) -> tuple[Parameters, float]:
+        """Climb with the kernel alone: where to, and how high."""
         correlation = self.short.correlation
-        return climb(self.sample, correlation, start, free, self.neighbors, n_iterations)[0]
+        return climb(self.sample, correlation, start, free, self.neighbors, n_iterations)[:2]
 
     def at_near_rows(self, step: Step) -> float:
         """Return the evidence of the rows whose neighbours are as near as they will be."""

@@ -1,13 +1,11 @@
 r"""Vecchia's log evidence over the parameters of any sum of kernels of differences.
 
 With K the covariances of a row and its neighbours, the derivative of the evidence with respect to
-each entry of K is found once (as in `evidence`); a parameter θ then costs one more evaluation of
-its own term,
+each entry of K is found once (as in `evidence`); a parameter θ then costs one product with the
+slopes of its own term, which come with its values,
 
 .. math:: \frac{\partial \log p}{\partial \theta} = \sum_i \sum_{ab} G_{i,ab}\,
-    \frac{\partial K_{i,ab}}{\partial \theta},
-
-where the last factor is a difference quotient: kernels need no derivatives of their own.
+    \frac{\partial K_{i,ab}}{\partial \theta}.
 
 Rows are judged that are spread evenly over the *logarithm* of their number: each is given earlier
 rows only, so that early ones have far neighbours and late ones near ones, and parameters have to be
@@ -24,18 +22,20 @@ from scipy.optimize import minimize
 from .._typing import FloatArray
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
-from .compiled_differences import fast_differences
-from .difference_pairs import pair_differences
+from .compiled_differences import differences_and_slopes
+from .difference_pairs import NOTHING, no_points, pair_differences
 from .locations import Locations
 from .marginal import Observed, marginal
+from .neighborhood import Factors
 from .neighbors import Indices, append_new, earlier_neighbors
+from .pairs import Extra
+from .weight_gradient import pair_gradient
+from .weights import compiled_weights
 from .whitening import Whitening
 
 __all__ = ["Judged", "Model", "Term", "judged_numbers"]
 
 Bounds = tuple[tuple[float, float], ...]
-# Of a difference quotient, in parameters that are logarithms or shares.
-STEP = 1e-6
 BLOCK = 128
 LOG_NOISE, LOG_WEIGHT = (np.log(1e-7), np.log(1e3)), (np.log(1e-6), np.log(1e6))
 
@@ -47,7 +47,8 @@ class Term:
     Attributes
     ----------
     kernel_of : callable
-        Parameters to the kernel.
+        Parameters to the kernel: the first ones of those whose slopes are known, in their order
+        (see `compiled_differences.N_SLOPES`). Length scales are those of a start times a factor.
     values : ndarray of shape (p,)
     bounds : tuple of (float, float)
     log_weight : float
@@ -157,7 +158,6 @@ class Judged:
         self.weight = locations.weight
         repeated = locations.repeated
         self.repeated = repeated._replace(within=repeated.within / unit**2).part(self.numbers)
-        self._pairs = np.tril_indices(self.m + 1, -1)
         self.neighbors = self._earlier(metrics)
         # Differences of all pairs stay while the parameters move.
         self._delta = pair_differences(self.rows, self.rows[self.numbers], self.neighbors)
@@ -191,67 +191,48 @@ class Judged:
 
     def evidence(self, model: Model) -> tuple[float, FloatArray]:
         """Return the log evidence, and its gradient in the order of `Model.vector`."""
-        delta, neighbors = self._delta, self.neighbors
-        values = [_at(term.kernel, delta) for term in model.terms]
+        neighbors, n_targets = self.neighbors, self.columns.shape[1] - 1
+        parts = [_at(term, self._delta) for term in model.terms]  # each [1 + p, s, pairs]
         weights = np.exp([term.log_weight for term in model.terms])
+        pairs = sum(weight * part[0] for weight, part in zip(weights, parts, strict=True))
         prior, noise = float(weights.sum()), float(np.exp(model.log_noise))
-        matrix = self._matrices(np.tensordot(weights, values, axes=1), prior)
         nugget = noise / self.weight
-        inner, cross = matrix[:, :-1, :-1], matrix[:, :-1, -1]
-        diagonal = np.arange(self.m)
-        inner[:, diagonal, diagonal] += nugget[neighbors]
-        b: FloatArray = np.linalg.solve(inner, cross[:, :, None])[:, :, 0].astype(np.float64)
+        factors = Factors.room(*neighbors.shape)
+        b, variance = compiled_weights(
+            NOTHING, no_points(len(self.rows)), nugget, no_points(len(self)), neighbors, factors,
+            extra=Extra(np.asarray(pairs), np.full((len(self), self.m + 1), prior)),
+        )  # fmt: skip
         own = nugget[self.numbers]
-        variance = np.maximum(prior - (b * cross).sum(axis=1), 1e-12 * prior) + own
-        whitening = Whitening(self.numbers, neighbors, b, variance)
+        whitening = Whitening(self.numbers, neighbors, b, variance + own)
         whitened = whitening.apply(self.columns)
-        observed = Observed.of(variance, self.repeated, noise)
-        n_targets = self.columns.shape[1] - 1
+        observed = Observed.of(whitening.variance, self.repeated, noise)
         found = marginal(whitened.T @ whitened, n_targets, observed, 1.0)
         # Derivatives with respect to v and b, as in `evidence.gradient`.
         coef = np.vstack([-found.mean, np.eye(n_targets)])
         residual, raw = whitened @ coef, self.columns @ coef
         share = residual / found.scale
-        by_variance = ((residual * share).sum(axis=1) - n_targets) / (2 * variance)
-        by_b = np.einsum("st,smt->sm", share, raw[neighbors]) / np.sqrt(variance)[:, None]
-        left = np.linalg.solve(inner, by_b[:, :, None])[:, :, 0]
-        right = np.append(-b, np.ones((len(b), 1)), axis=1)
-        left = np.append(left, np.zeros((len(b), 1)), axis=1) + by_variance[:, None] * right
-        by_noise = (left[:, :-1] * right[:, :-1] * nugget[neighbors]).sum() + by_variance @ own
-        one, other = self._pairs
-        by_pairs = left[:, one] * right[:, other] + left[:, other] * right[:, one]
-        by_prior = float((left * right).sum())
+        by_variance = ((residual * share).sum(axis=1) - n_targets) / (2 * whitening.variance)
+        by_b = np.einsum("st,smt->sm", share, raw[neighbors])
+        by_b /= np.sqrt(whitening.variance)[:, None]
+        by_pairs, by_diagonal = pair_gradient(factors, neighbors, b, by_variance, by_b)
+        by_noise = float((by_diagonal[:, :-1] * nugget[neighbors]).sum() + by_variance @ own)
+        by_prior = float(by_diagonal.sum())
         slope = [by_noise + found.by_log_noise]
-        for number, term in enumerate(model.terms):
-            if number:
-                total = float((by_pairs * values[number]).sum()) + by_prior
-                slope.append(weights[number] * total)
-            for place, (_, upper) in enumerate(term.bounds):
-                moved = term.values.copy()
-                step = STEP if moved[place] + STEP <= upper else -STEP
-                moved[place] += step
-                new = _at(term.kernel_of(moved), delta)
-                change = float((by_pairs * (new - values[number])).sum()) / step
-                slope.append(weights[number] * change)
+        for number, (weight, part) in enumerate(zip(weights, parts, strict=True)):
+            by_value, *by_values = weight * (part.reshape(len(part), -1) @ by_pairs.ravel())
+            slope += [by_value + weight * by_prior] if number else []
+            slope += by_values
         return float(found.log_evidence), np.array(slope)
 
-    def _matrices(self, pairs: FloatArray, prior: float) -> FloatArray:
-        """Return covariances of each row and its neighbours, the row last: [s, m + 1, m + 1]."""
-        out = np.empty((len(pairs), self.m + 1, self.m + 1))
-        one, other = self._pairs
-        out[:, one, other] = out[:, other, one] = pairs
-        diagonal = np.arange(self.m + 1)
-        out[:, diagonal, diagonal] = prior
-        return out
 
-
-def _at(kernel: Kernel, delta: FloatArray) -> FloatArray:
-    """Return a kernel at differences [s, p, d], a part at a time: [s, p]."""
-    out = np.empty(delta.shape[:-1])
+def _at(term: Term, delta: FloatArray) -> FloatArray:
+    """Return a term and its slopes at differences [s, q, d], a part at a time: [1 + p, s, q]."""
+    n_slopes, kernel = len(term.values), term.kernel
+    out = np.empty((1 + n_slopes, *delta.shape[:-1]))
 
     def run(start: int) -> None:
         part = slice(start, start + BLOCK)
-        out[part] = fast_differences(kernel, delta[part])
+        out[:, part] = differences_and_slopes(kernel, delta[part], n_slopes)
 
     for _ in ordered_map(run, range(0, len(delta), BLOCK)):
         pass

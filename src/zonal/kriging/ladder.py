@@ -4,9 +4,9 @@ The model is k = k_short + w k_long. Features carry the low degrees of k_long (`
 neighbours see what these leave, k - z·z. The steps are
 
 1. one kernel alone, known by its nearest rows: what `search` finds;
-2. the same kernel, its low degrees in features: better where it is long against the
-   neighbourhoods of the rows, which lie on one side of what it correlates; and the same with the
-   length scales that rows far apart prefer;
+2. the same kernel, with the length scales that rows far apart prefer and its low degrees in
+   features: better where it is long against the neighbourhoods of the rows, which lie on one side
+   of what it correlates;
 3. the kernel of step 1 as k_short beside a longer one, whose length scale, smoothness and weight
    are found; where the first was long itself, all parameters are.
 
@@ -20,9 +20,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..engines.correlation import scaled
+from ..kernels import Kernel
 from ..kernels.compiled import of_kernel
+from .climbing import LOG_NOISE
 from .covariance import covariance_of, terms_of
-from .evidence import LOG_NOISE
 from .judge import Judge, Short, Step
 from .locations import Locations
 from .longer import best_beside
@@ -50,7 +51,7 @@ NEAR = 0.5
 MANY_COLUMNS = 6
 # With less noise, what features leave at a row may be rounding alone: landmarks are rows.
 LEAST_NOISE = 1e-9
-# Iterations of L-BFGS for all parameters, and the least noise that they start from. From 1e-8,
+# Steps of a climb of all parameters, and the least noise that they start from. From 1e-8,
 # where July's temperatures over land may begin, the climb ended at half the evidence.
 ITERATIONS, START_NOISE = 12, 1e-3
 
@@ -107,11 +108,11 @@ def split_parameters(
     is_long = not is_short(locations, n_neighbors, start)
     if is_long:
         # The same process, known better where neighbours lie on one side.
-        own = low_degrees(start.kernel, 1.0, locations.rows, n_features)
-        best = both.valued(Step(start.kernel, own, 0.0, begin))
+        kernel, at = start.kernel, begin
         if begin.log_noise > LOG_NOISE[0]:  # else the evidence is flat: a climb goes anywhere
-            other = _as_long_as_it_is(both, begin, locations, n_features, noise_moves)
-            best = max(best, other, key=lambda step: step.value)
+            kernel, at = _as_long_as_it_is(both, best, noise_moves)
+        own = low_degrees(kernel, 1.0, locations.rows, n_features)
+        best = both.valued(Step(kernel, own, 0.0, at))
         least = max(least, best.value)
     step = both.weighed(best_beside(first, locations, begin, n_features, verbose))
     if is_long:  # it mixes what is short and what is long, which can now part
@@ -136,21 +137,20 @@ def split_parameters(
     return _found(start, short, best)
 
 
-def _as_long_as_it_is(
-    both: Judge, begin: Parameters, locations: Locations, n_features: int, noise_moves: bool
-) -> Step:
-    """Return the kernel alone with the length scales that rows far apart prefer.
+def _as_long_as_it_is(both: Judge, begin: Step, noise_moves: bool) -> tuple[Kernel, Parameters]:
+    """Return the kernel alone with the length scales that rows far apart prefer, and its noise.
 
     Nearest rows tell how steep it is and hardly how long: of the simulated field they find 0.55 or
     3.0, as the order of the rows has it, and errors in holes are .830 or .858; from here 0.8.
     """
     free = np.array([True] * both.short.n_groups + [noise_moves, False])
-    start = both.as_large_as_targets(begin)
-    start = start if noise_moves else replace(start, log_noise=begin.log_noise)
-    moved = both.climbed_alone(start, free, ITERATIONS)
+    start = both.as_large_as_targets(begin.parameters)
+    start = start if noise_moves else replace(start, log_noise=begin.parameters.log_noise)
+    moved, value = both.climbed_alone(start, free, ITERATIONS)
+    if value <= begin.value:
+        return both.short.kernel, begin.parameters
     kernel = both.short.moved(moved.log_scales)
-    own = low_degrees(kernel, 1.0, locations.rows, n_features)
-    return both.valued(Step(kernel, own, 0.0, replace(moved, log_scales=begin.log_scales)))
+    return kernel, replace(moved, log_scales=begin.parameters.log_scales)
 
 
 def _as_given(locations: Locations, start: Found, n_features: int) -> Found:

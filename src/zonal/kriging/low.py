@@ -34,6 +34,8 @@ from ..kernels import Kernel
 from ..kernels.shift_invariant import ShiftInvariantKernel
 from ..polynomials import gegenbauer_series, gegenbauer_table, harmonic_dimension, n_harmonics
 from ..polynomials.harmonics import full_program, solid_harmonics_gradient
+from ..rows.threads import map_rows
+from .compiled_differences import fast_differences
 from .covariance import Covariance
 
 __all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "less", "low_degrees"]
@@ -202,14 +204,26 @@ class LandmarkLow:
 
     def features(self, rows: Array) -> FloatArray:
         """Return z at rows: [n, D]."""
-        return self.carried(rows, np.eye(self.n_columns))
+        return self._times(rows, self.root)
 
     def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
+        return self._times(rows, self.root @ coef)
+
+    def _times(self, rows: Array, matrix: FloatArray) -> FloatArray:
+        """Return k(rows, landmarks) times a matrix [M, t]."""
         reach = FARTHEST * float(np.max(length_scale_of(self.kernel)))
         low, high = self.landmarks.min(axis=0) - reach, self.landmarks.max(axis=0) + reach
         near = np.clip(np.asarray(rows, np.float64), low, high)
-        return np.asarray(self.kernel(near, self.landmarks) @ (self.root @ coef))
+        if not self.kernel.by_differences:
+            return np.asarray(self.kernel(near, self.landmarks) @ matrix)
+
+        def block(part: FloatArray, out: FloatArray) -> None:
+            values = fast_differences(self.kernel, part[:, None, :] - self.landmarks)
+            np.matmul(values, matrix, out=out)
+
+        out = np.empty((len(near), matrix.shape[1]))
+        return map_rows(block, near, out, (2 + near.shape[1]) * len(self.landmarks))
 
     def gradient(self, rows: Array, combinations: FloatArray) -> FloatArray:
         """Return gradients of combinations [n, t, D] of z, others at each row: [n, t, d]."""

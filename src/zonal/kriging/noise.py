@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from .._typing import FloatArray
 from ..kernels import Kernel
-from .evidence import LOG_NOISE
+from .climbing import LOG_NOISE
 from .locations import Locations
 from .marginal import Observed, marginal
 from .neighbors import earlier_neighbors

@@ -188,11 +188,24 @@ class LocalProcess:
         """Return the neighbours of other points: [n_queries, m]."""
         return self._near(self._located(queries))
 
-    def distance(self, queries: Array) -> FloatArray:
-        """Return the distance to the nearest row, in units of the length scales: [n_queries]."""
+    def distance(self, queries: Array, held_out: bool = False) -> FloatArray:
+        """Return the distance to the nearest row, in units of the length scales: [n_queries].
+
+        A query that is `held_out` is not its own neighbour, if it is a row of the process.
+        """
+        return np.asarray(np.linalg.norm(self._beyond_nearest(queries, held_out), axis=1))
+
+    def distance_gradient(self, queries: Array, held_out: bool = False) -> FloatArray:
+        """Return the gradient of the distance with respect to queries, 0 at a row: [q, d]."""
+        step = self._beyond_nearest(queries, held_out)
+        length = np.maximum(np.linalg.norm(step, axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray(step / length / self._length_scale)
+
+    def _beyond_nearest(self, queries: Array, held_out: bool) -> FloatArray:
+        """Return the steps from the nearest rows to queries, in units of the length scales."""
         points = self._located(queries)
-        nearest = self.points[self._near(points, 1)[:, 0]]
-        return np.asarray(np.linalg.norm(points - nearest, axis=1))
+        nearest = self._others(points) if held_out else self._near(points, 1)
+        return np.asarray(points - self.points[nearest[:, 0]])
 
     def gradient(self, queries: Array, residual: FloatArray, held_out: bool = False) -> FloatArray:
         """Gradients of the predictions of residuals [n, t] with respect to queries: [q, t, d].
@@ -243,7 +256,7 @@ class LocalProcess:
         order = spatial_order(points)  # neighbours in space share what is in the cache
         neighbors = np.empty((len(points), m), np.int32)
         if self._correlated is not None:
-            neighbors[order] = self._correlated.near_and_far(points[order], m)
+            neighbors[order] = self._correlated.query(points[order], m)
         elif self.n_far:
             neighbors[order] = near_and_far(self._index(), points[order], m, self.n_far)
         else:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .._deadline import Deadline
 from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
-from .evidence import maximize
+from .climbing import maximize
 from .sample import BASE_ROWS, Parameters, Sample
 
 __all__ = [

@@ -29,7 +29,7 @@ from .search import Found
 from .space_time_terms import SMOOTHNESS, Space, as_term, change, season, stay
 from .units import column_groups
 
-__all__ = ["find_space_time", "is_circle"]
+__all__ = ["closing_period", "find_space_time", "is_circle"]
 
 # Rows that are judged, and their neighbours: where terms are compared, where the best climbs.
 QUICK, WHOLE = (700, 18), (1_800, 24)
@@ -39,6 +39,8 @@ MANY, FEW = 25, 10
 LITTLE = 1e-3
 # What stays, from place to place and over large regions: starts in units of the first length scale.
 STARTS = (("near", 0.25), ("far", 4.0))
+# Times that nobody has named may be those of a circle if they are no more: months, not days.
+MOST_ON_CIRCLE = 12
 LEAST_NOISE = 1e-5
 ROUNDING = 1e-6
 
@@ -54,6 +56,26 @@ def is_circle(times: Array, period: float) -> bool:
     (True, False)
     """
     return float(np.ptp(times)) < period
+
+
+def closing_period(times: Array) -> tuple[float, ...]:
+    """Return the period after which a few equidistant times begin again; none of many or others.
+
+    Months, hours of a day, or seasons are a circle that one step more would close. Whether they are
+    one is for held-out rows to tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.kriging.space_time import closing_period
+    >>> closing_period(np.tile(np.arange(12) / 4, 5)), closing_period(np.arange(100))
+    ((3.0,), ())
+    """
+    values = np.unique(np.asarray(times, np.float64))
+    steps = np.diff(values)
+    if not 2 < len(values) <= MOST_ON_CIRCLE or np.ptp(steps) > ROUNDING * steps.max():
+        return ()
+    return (float(steps.mean() * len(values)),)
 
 
 def find_space_time(

@@ -19,14 +19,14 @@ from .kernel_evidence import judged_numbers
 from .locations import Locations
 from .low import CANDIDATES, LandmarkLow, farthest_points
 from .marginal import Observed, marginal
-from .neighbors import Indices
 from .process import LocalProcess
 from .search import Found
 
 __all__ = ["lasting", "split_space_time"]
 
-# Rows whose evidence is compared, and their neighbours.
-N_ROWS, FEW_NEIGHBORS = 1_200, 20
+# Rows whose evidence is compared, of the first ones, and their neighbours. Features are about what
+# is far: among more rows only what is near would be added.
+N_ROWS, FIRST, FEW_NEIGHBORS = 1_200, 5_000, 20
 
 
 def split_space_time(
@@ -47,12 +47,13 @@ def split_space_time(
     n_features = min(n_features, len(locations) // 4)
     if n_features < 1 or not found.kernel.by_differences or found.noise <= 0:
         return found
-    numbers = judged_numbers(len(locations), N_ROWS, 1)
-    best, value = found, _evidence(locations, found, numbers, n_neighbors)
+    first = locations.head(FIRST)
+    m = min(n_neighbors, FEW_NEIGHBORS)
+    best, value = found, _evidence(first, found, m)
     for kernel, weight in _long_parts(found.kernel, float(np.ptp(locations.rows[:, -1]))):
         landmarks = _landmarks(kernel, locations.rows, n_features)
         split = replace(found, low=LandmarkLow.of(kernel, weight, landmarks, n_features))
-        reached = _evidence(locations, split, numbers, n_neighbors)
+        reached = _evidence(first, split, m)
         if verbose:
             print(f"features of {kernel}: {reached:.2f}, without {value:.2f}")
         if reached > value:
@@ -97,15 +98,17 @@ def _long_parts(kernel: Kernel, span: float) -> Iterator[tuple[Kernel, float]]:
             yield part, left
 
 
-def _evidence(locations: Locations, found: Found, numbers: Indices, n_neighbors: int) -> float:
+def _evidence(locations: Locations, found: Found, n_neighbors: int) -> float:
+    """Return the log evidence of rows that are spread over the logarithm of their number."""
+    numbers = judged_numbers(len(locations), N_ROWS, 1)
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, 0, found.low
     )
-    whitening = process.whitening(numbers, min(n_neighbors, FEW_NEIGHBORS))
-    columns = np.column_stack(
-        [np.ones(len(locations)), locations.targets, process.features(locations.rows)]
-    )
-    whitened = whitening.apply(columns)
+    with process.kept_features(len(locations)):
+        whitening = process.whitening(numbers)
+        columns = [np.ones(len(locations)), locations.targets]
+        columns.append(process.own_features(np.arange(len(locations), dtype=np.int32)))
+    whitened = whitening.apply(np.column_stack(columns))
     observed = Observed.of(whitening.variance, locations.repeated.part(numbers), found.noise)
     n_targets = locations.targets.shape[1]
     return float(marginal(whitened.T @ whitened, n_targets, observed, 1.0).log_evidence)

@@ -19,7 +19,7 @@ from .neighborhood import (
 from .neighbors import Indices
 from .pairs import NO_EXTRA, Extra, add_extra
 
-__all__ = ["compiled_gradient"]
+__all__ = ["compiled_gradient", "pair_gradient"]
 
 
 def compiled_gradient(
@@ -87,6 +87,68 @@ def compiled_gradient(
     return total[:-2], float(total[-2]), float(total[-1])
 
 
+def pair_gradient(
+    factors: Factors,
+    neighbors: Indices,
+    weights: FloatArray,
+    by_variance: FloatArray,
+    by_weights: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Pull derivatives with respect to v and b back to the covariances themselves.
+
+    The parameters are those of `compiled_gradient`; factors have to be kept.
+
+    Returns
+    -------
+    by_pairs : ndarray of shape (s, m (m + 1) / 2)
+        Derivatives with respect to the covariance of each pair, zero for none.
+    by_diagonal : ndarray of shape (s, m + 1)
+        With respect to the variance of each neighbour, and of the row in place m.
+    """
+    by_pairs, by_diagonal = np.zeros(factors.values.shape), np.zeros(factors.upper.shape[:2])
+
+    def run(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        _pair_gradient(
+            factors.upper[part], neighbors[part], weights[part], by_variance[part],
+            by_weights[part], by_pairs[part], by_diagonal[part],
+        )  # fmt: skip
+
+    for _ in ordered_map(run, range(0, len(neighbors), BLOCK)):
+        pass
+    return by_pairs, by_diagonal
+
+
+@njit(nogil=True, cache=True)
+def _pair_gradient(  # type: ignore[no-untyped-def]
+    all_upper, neighbors, weights, by_variance, by_weights, by_pairs, by_diagonal
+):
+    """IN: all but the last two, for a block of rows. OUT: derivatives by pairs and variances."""
+    most = neighbors.shape[1]
+    left, right = np.empty(most + 1), np.empty(most + 1)
+    for i in range(len(neighbors)):
+        m = count_neighbors(neighbors[i])
+        _sides(all_upper[i], m, weights[i], by_variance[i], by_weights[i], left, right)
+        first = 0
+        for a in range(m + 1):
+            for b in range(a):
+                by_pairs[i, first + b] = left[a] * right[b] + left[b] * right[a]
+            by_diagonal[i, a if a < m else most] = left[a] * right[a]
+            first += a
+
+
+@njit(nogil=True, cache=True)
+def _sides(upper, m, weights, by_variance, by_weights, left, right):  # type: ignore[no-untyped-def]
+    """OUT: a⁺ + (∂/∂v) b⁺ and b⁺, whose products are the derivatives by covariances."""
+    for j in range(m):
+        left[j], right[j] = by_weights[j], -weights[j]
+    forward(upper, m, left)
+    back(upper, m, left)
+    left[m], right[m] = 0.0, 1.0
+    for j in range(m + 1):
+        left[j] += by_variance * right[j]
+
+
 @njit(nogil=True, cache=True)
 def _gradient(  # type: ignore[no-untyped-def]
     family,
@@ -129,13 +191,7 @@ def _gradient(  # type: ignore[no-untyped-def]
                     extra_pairs[i], extra_diagonal[i], share, extra_weight, m, values, diagonal
                 )
             factor(values, diagonal, nugget, members, upper)
-        for j in range(m):
-            left[j], right[j] = by_weights[i, j], -weights[i, j]
-        forward(upper, m, left)
-        back(upper, m, left)
-        left[m], right[m] = 0.0, 1.0
-        for j in range(m + 1):
-            left[j] += by_variance[i] * right[j]
+        _sides(upper, m, weights[i], by_variance[i], by_weights[i], left, right)
         for j in range(m):
             out[d] += left[j] * right[j] * nugget[members[j]]
         out[d] += by_variance[i] * nugget[rows[i]]

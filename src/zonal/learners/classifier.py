@@ -1,5 +1,6 @@
 """Classification by ridge regression on the indicators of the classes."""
 
+from dataclasses import replace
 from operator import add
 from typing import Any, Self
 
@@ -11,11 +12,13 @@ from .._typing import Array
 from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
 from ..model.blend import BlendStart
+from ..model.class_blend import ClassBlend, blend_classes
 from ..model.class_sums import ClassExpansion, ClassSums
 from ..model.features import is_automatic
 from ..model.folds import check_alpha
 from ..model.from_classes import FromClasses
-from ..model.log_loss import LogLoss, held_out_loss
+from ..model.log_loss import LogLoss
+from ..model.recipe import Recipe, Share
 from ..model.start import Start
 from ..persistence.checkpoint import Run
 from ..rows import Block, Source, blockwise
@@ -28,6 +31,8 @@ from .neighbor_kriging import NeighborKriging
 
 __all__ = ["KernelRidgeClassifier"]
 
+# Rows that weigh classifiers, each left out of the fits.
+BLEND_ROWS = 5_000
 # With more classes a calibration takes much memory, and waits for the first probabilities.
 FEW_CLASSES = 50
 
@@ -209,7 +214,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         classes
         """
         rows, solution = self._check_rows(X, reset=False), self._solution
-        if isinstance(solution, FromClasses):
+        if isinstance(solution, FromClasses | ClassBlend):
             gradient = solution.averaged_gradient(self._cells_.rows(rows))
         else:
             gradient = self._model.gradient(rows)
@@ -278,7 +283,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     def _averaged(self, X: Any) -> Array:
         """Return the values that are calibrated: of logits, those averaged over the posterior."""
         solution = self._solution
-        if not isinstance(solution, FromClasses):
+        if not isinstance(solution, FromClasses | ClassBlend):
             return self._values(X)
         rows = self._cells_.rows(self._check_rows(X, reset=False))
         return solution.averaged(rows).astype(self._cells_.dtype(rows), copy=False)
@@ -301,13 +306,33 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     @property
     def loss_(self) -> str:
         """The loss that coefficients minimise."""
-        return "log" if isinstance(self._solution, FromClasses) else "squared"
+        return "log" if isinstance(self._solution, FromClasses | ClassBlend) else "squared"
 
     @property
     def features_(self) -> Any:
         """The fitted features, or None."""
         found = self._solution_
+        if isinstance(found, ClassBlend):
+            found = found.parts[0]
+            if not isinstance(found, FromClasses):
+                return found.features
         return found.space.features if isinstance(found, FromClasses) else super().features_
+
+    @property
+    def recipe_(self) -> Recipe:
+        """What was fitted; of a weighted mean, each part with its weight."""
+        found = self._solution
+        if not isinstance(found, ClassBlend):
+            return super().recipe_
+        each = zip(found.parts, found.starts, strict=True)
+        first, *others = (start.knowing(part).recipe for part, start in each)
+        shares = zip(found.weights[1:], others, strict=True)
+        records = self._start_.recipe.records
+        return replace(first, records=records, others=tuple(Share(w, one) for w, one in shares))
+
+    @property
+    def _logistic(self) -> bool:  # type: ignore[override]
+        return self.loss == "log" and len(self.classes_) <= FEW_CLASSES
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
         source = super()._open(X, y, weight, resumable, **options)
@@ -316,36 +341,55 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         held = source.hold(KEPT_BYTES)  # to walk over it again
         return source if held is None else self._held(held, **options)
 
+    def _learn(self, survey: Survey, **options: Any) -> Any:
+        learnt = super()._learn(survey, **options)
+        if isinstance(self._start_, BlendStart):  # the log loss will weigh the parts
+            self._start_, *others = self._start_.parts
+            self._others_ = tuple(others)
+        return learnt
+
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         super()._reduce(source, resume, learnt)
+        others = vars(self).pop("_others_", ())
         few = len(self.classes_) <= FEW_CLASSES  # of many, their coefficients take the memory
         if few and self.loss == "log" and learnt is None and resume is None and not source.once:
             phase("log loss", self.verbose)
-            self._solution_ = self._with_log_loss(source)
+            self._solution_ = self._with_log_loss(source, others)
 
-    def _with_log_loss(self, source: Source) -> Any:
-        """Return the fit by log loss; where a local part does better on rows left out, that."""
-        squared, start = self._solution, self._start_
+    def _with_log_loss(self, source: Source, others: tuple[Start, ...]) -> Any:
+        """Return the fit by log loss, or a weighted mean with a local part of the indicators."""
+        start = self._start_
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         how = LogLoss(self.classes_, alpha, self.fit_intercept, self._weight_unit(source))
+
+        def walk(where: ClassExpansion) -> ClassSums:
+            found: ClassSums = self._walk(source, where.sums, add)
+            return found
+
         if start.summation is not None:
-
-            def walk(where: ClassExpansion) -> ClassSums:
-                found: ClassSums = self._walk(source, where.sums, add)
-                return found
-
-            return how.fitted(start.summation, self._sums_.rows, source, walk)
-        kernel = squared.part.found.kernel
+            found: Any = how.fitted(start.summation, self._sums_.rows, source, walk)
+        else:
+            found = self._solution
         chosen = is_automatic(self.features) and isinstance(self.local, str)
-        if not (chosen and hasattr(kernel, "length_scale") and isinstance(source, ArraySource)):
-            return squared
-        known = start.keeping(squared)
-        found = how.beside(
-            squared, source.block, self.budget, lambda rows: known.solved(known.sums(rows))
-        )
-        if found is None or found.calibrated.loss >= held_out_loss(squared):
-            return squared
-        return found
+        if not (chosen and isinstance(source, ArraySource)):
+            return found
+        candidates, block = [(start, found)], source.block
+        for other in others:
+            if other.summation is not None:
+                candidates.append((other, how.on_rows(other.summation.space, block)))
+            else:
+                candidates.append((other, other.solved(other.sums(block))))
+        if start.summation is None and not others:
+            if not hasattr(found.part.found.kernel, "length_scale"):
+                return found
+            beside = how.beside(found, block, self.budget)
+            recipe = Recipe(beside.space.features)
+            few = block.rows(slice(1))
+            candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
+        if len(candidates) == 1:
+            return found
+        X, labels, weight = how.sample(block, BLEND_ROWS)
+        return blend_classes(candidates, X, labels, len(self.classes_), weight)
 
     def _weight_unit(self, source: Source) -> float:
         """Return the mean factor of the classes: only ratios of these count beside the evidence."""
@@ -364,14 +408,25 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Refit by the loss that was chosen, with its features and its alpha."""
         found = self._solution_
-        if not isinstance(found, FromClasses):
+        if not isinstance(found, FromClasses | ClassBlend):
             return super()._refit(block, start)
         block = self._checked(block, first=False)
         self._cells_ = self._cells_.refitted(block)
         self._start_ = start.with_cells(self._cells_)
         block = self._prepared(block)
-        how = LogLoss(self.classes_, found.alpha, self.fit_intercept)
-        self._solution_ = how.on_rows(found.space, block)
+
+        def refitted(part: Any, own: Start) -> Any:
+            if isinstance(part, FromClasses):
+                how = LogLoss(self.classes_, part.alpha, self.fit_intercept)
+                return how.on_rows(part.space, block)
+            known = own.keeping(part).with_cells(self._cells_)
+            return known.solved(known.sums(block))
+
+        if isinstance(found, FromClasses):
+            self._solution_ = refitted(found, self._start_)
+        else:
+            each = zip(found.parts, found.starts, strict=True)
+            self._solution_ = replace(found, parts=tuple(refitted(p, own) for p, own in each))
         self._sums_, self.n_rows_ = None, len(block)
         return self
 

@@ -19,7 +19,7 @@ from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
 from ..model.fitted import Fitted
 from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
-from ..model.from_rows import FromRows, local_rows
+from ..model.from_rows import FromRows
 from ..model.from_sums import FromSums
 from ..model.importance import PROBES, importances
 from ..model.known_errors import KnownErrors
@@ -81,6 +81,8 @@ class ModelLearner(Learner):
     fit_intercept: bool = True
     #: Whether the choice may end with a weighted mean of several models.
     _blends = False
+    #: Whether labels are fitted by log loss.
+    _logistic = False
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
     #: Whether y may have several columns.
@@ -213,33 +215,36 @@ class ModelLearner(Learner):
             errors = errors.guessed(sample.X, sample.y, sample.weight)
             weighed = sample._replace(weight=errors.weights(sample.weight))
             survey = survey._replace(sample=weighed)
-        recipe = self._recipe(survey, plan, table, n_folds)
+        asked = self._asked(queries)
+        recipe = self._recipe(survey, plan, table, n_folds, asked)
         start = start_of(recipe, self._cells_, sample.X, sample.y, n_folds)
         start = start.with_errors(errors, sample.X, sample.y, sample.weight)
-        asked = self._asked(queries, recipe)
-        # A weighted mean is one of tables, where distances to the rows tell nothing.
-        self._start_ = replace(start, asked=asked) if isinstance(start, Start) else start
+        self._start_ = start.asking(asked)
         self._pilot_ = Block(*sample[1:]) if survey.pilot else None
         self._probes_ = None
         if isinstance(sample.X, np.ndarray):
             self._probes_ = sample.X[sample_rows(len(sample.X), PROBES)].copy()
         return None if plan is None else (plan, table)
 
-    def _asked(self, queries: Any, recipe: Recipe) -> Array | None:
-        """Return rows that will be asked, or a sample of them, as a local part sees them."""
+    def _asked(self, queries: Any) -> Array | None:
+        """Return rows that will be asked, or a sample of them, as numbers."""
         if queries is None:
             return None
         try:
             rows = self._check_rows(queries, reset=False)
         except ValueError as error:
             raise ValueError(f"queries must be rows with the columns of X: {error}") from error
-        if recipe.local is None:
-            return None
         few = take(rows, sample_rows(_num_samples(rows), ASKED_ROWS))
-        return local_rows(recipe.columns, self._cells_.rows(few))
+        numbers: Array = self._cells_.rows(few)
+        return numbers
 
     def _recipe(
-        self, survey: Survey, plan: Splits | None, table: SplitTable | None, n_folds: int
+        self,
+        survey: Survey,
+        plan: Splits | None,
+        table: SplitTable | None,
+        n_folds: int,
+        asked: Array | None = None,
     ) -> Recipe:
         """Return what to fit: the parameters say it, or the choice finds it."""
         shrink, local, sample = self._shrinkage(), self._local_part(), survey.sample
@@ -257,7 +262,7 @@ class ModelLearner(Learner):
         if not survey.pilot:
             self._announce(survey, plan, table, n_folds)
         if is_automatic(self.features):
-            chosen = choose(self._question(survey, local, plan, table))
+            chosen = choose(self._question(survey, local, plan, table, asked))
             if chosen is not None:
                 if survey.pilot and chosen.local is None:  # all rows are summed after all
                     self._announce(survey, plan, table, n_folds)
@@ -291,7 +296,12 @@ class ModelLearner(Learner):
         )
 
     def _question(
-        self, survey: Survey, local: Local | None, plan: Splits | None, table: SplitTable | None
+        self,
+        survey: Survey,
+        local: Local | None,
+        plan: Splits | None,
+        table: SplitTable | None,
+        asked: Array | None,
     ) -> Question:
         """Return everything that the choice needs to know."""
         cells, sample = self._cells_, survey.sample
@@ -309,6 +319,8 @@ class ModelLearner(Learner):
             "" if survey.whole or survey.pilot or local is None else BEYOND_MEMORY,
             self.verbose,
             blend=survey.whole and self._blends,
+            logistic=plan is None and self._logistic,
+            asked=asked,
         )
 
     def _with_length_scales(self, recipe: Recipe, survey: Survey) -> Recipe:

@@ -31,11 +31,28 @@ def check_numbers(y: Any, owner: str) -> Array:
     """Return targets as finite numbers: [n] or [n, n_targets]."""
     require(y, owner)
     check_values(y, "y")
+    _check_no_words(y, owner)
     found = np.asarray(
         check_array(y, ensure_2d=False, dtype=[np.float64, np.float32], input_name="y")
     )
     check_range(found, owner)
     return found
+
+
+def _check_no_words(y: Any, owner: str) -> None:
+    """Raise ValueError that names a word among the targets, and who predicts words."""
+    values = np.asarray(y).ravel()
+    if values.dtype.kind not in "OUST":
+        return
+    word = next((one for one in values.tolist() if isinstance(one, str)), None)
+    try:
+        if word is not None:
+            float(word)
+    except ValueError as error:
+        raise ValueError(
+            f"{owner} predicts numbers, but y has words, such as {word!r}: predict classes by "
+            "zonal.KernelRidgeClassifier, or pass numbers."
+        ) from error
 
 
 def check_range(y: Array, owner: str) -> None:

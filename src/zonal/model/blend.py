@@ -1,21 +1,24 @@
 """A weighted mean of models, as a model: it answers what its parts answer."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from .._typing import Array, FloatArray
 from ..calibration.classes import ClassCalibration
 from ..calibration.intervals import Calibration
 from ..calibration.quantiles import MeanQuantiles
+from ..features.chain_rule import features_gradient
 from ..features.columns.table.encoding import SplitTable
+from ..features.space import FeatureSpace
+from ..kriging.process import LocalProcess
 from ..moments.folds import Splits
 from ..rows import Block
+from ..rows.block import take
 from .cells import Cells
+from .distance_weights import DistanceWeights
 from .drawing import normals
 from .found_once import found_once
 from .recipe import Recipe
@@ -121,39 +124,53 @@ class BlendStart:
         """Return the same for other cells."""
         return self._each([part.with_cells(cells) for part in self.parts])
 
+    def asking(self, rows: Any) -> "BlendStart":
+        """Return the same, where it is known what will be asked (see `Start.asking`)."""
+        return self._each([part.asking(rows) for part in self.parts])
+
     def _each(self, parts: list[Start]) -> "BlendStart":
         others = tuple(
             replace(share, recipe=part.recipe)
             for share, part in zip(self.recipe.others, parts[1:], strict=True)
         )
-        whole = replace(parts[0].recipe, others=others, spread=self.recipe.spread)
-        return BlendStart(replace(whole, records=self.recipe.records), tuple(parts))
+        names = ("spread", "weighing", "records")
+        kept = {name: getattr(self.recipe, name) for name in names}
+        return BlendStart(replace(parts[0].recipe, others=others, **kept), tuple(parts))
 
     def _blend(self, found: list[Any]) -> "Blend":
-        weights = self.recipe.weights
-        return Blend(tuple(found), weights, self.recipe.spread)
+        recipe = self.recipe
+        return Blend(tuple(found), recipe.weights, recipe.spread, recipe.weighing)
 
 
 @dataclass(frozen=True)
 class Blend:
     r"""The weighted mean of models.
 
-    .. math:: \hat y(x) = \sum_c w_c \hat y_c(x), \qquad
-        Q_p(x) = \hat y(x) + \kappa \sum_c w_c s_c(x) \sum_c w_c q_{c,p}.
+    .. math:: \hat y(x) = \sum_c w_c(x) \hat y_c(x), \qquad
+        Q_p(x) = \hat y(x) + \kappa(x) \sum_c w_c(x) s_c(x) \sum_c w_c q_{c,p}.
 
     Standard deviations s are calibrated, and q are quantiles of scores of unit size. So the
     quantiles of observations are about the mean of those of the parts, closer to the prediction by
-    the factor κ: errors of the parts that are not the same cancel.
+    the factor κ: errors of the parts that are not the same cancel. On places the weights may change
+    with the distance to the nearest rows. The latent function has the mean and the variance of the
+    mixture, :math:`\sum_c w_c (\sigma_c^2 + (\hat y_c - \hat y)^2)`, and jointly at several rows
+
+    .. math:: f(x) = \hat y(x) + \sum_c \sqrt{w_c(x)}
+        \big[f_c(x) - \hat y_c(x) + \varepsilon_c (\hat y_c(x) - \hat y(x))\big],
+
+    with independent f and ε of unit variance: as continuous as the parts and the weights are.
 
     Attributes
     ----------
     parts : tuple of FromSums or FromRows
-        The one with the largest weight first; what a mean of models does not have (coefficients, a
-        local part), this one tells.
+        Without distances the one with the largest weight first; what a mean of models does not have
+        (coefficients, a local part), the first one tells, and its local part what is near.
     weights : tuple of float
-        w.
+        w, or its mean over distances.
     spread : float
         κ, the error of the mean over the mean of the errors, on held-out rows.
+    weighing : DistanceWeights or None
+        How w and κ change with the distance to the nearest rows; None: they do not.
     kept : dict
         What intervals need: found when it is first asked for (`found_once`).
     """
@@ -161,6 +178,7 @@ class Blend:
     parts: tuple[Any, ...]
     weights: tuple[float, ...]
     spread: float
+    weighing: DistanceWeights | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -196,14 +214,36 @@ class Blend:
 
     def mean(self, rows: Any) -> Array:
         """Return predictions at rows: [n, n_targets]."""
-        return self._mean(lambda part: part.mean(rows))
+        if self.weighing is None:
+            return self._weighted([part.mean(rows) for part in self.parts])
+        shares = self.weighing.at(self._distance(rows))
+        total = np.zeros((len(shares), len(self.intercept)))
+        for part, share in zip(self.parts, shares.T, strict=True):
+            # A part is asked only where it counts.
+            mine = np.flatnonzero(share)
+            if len(mine):
+                total[mine] += share[mine, None] * part.mean(take(rows, mine))
+        return total
 
     def latent(self, rows: Any) -> tuple[Array, Array]:
         """Return predictions and standard deviations of the mixture of the latent functions."""
-        found = [part.latent(rows) for part in self.parts]
-        mean = self._weighted([m for m, _ in found])
-        squares = self._weighted([np.square(s) + np.square(m - mean) for m, s in found])
+        found, shares = [part.latent(rows) for part in self.parts], self._shares(rows)
+        mean = self._weighted([m for m, _ in found], shares)
+        squares = self._weighted([np.square(s) + np.square(m - mean) for m, s in found], shares)
         return mean, np.sqrt(squares)
+
+    def _distance(self, rows: Any, held_out: bool = False) -> FloatArray:
+        """Return the distance to the nearest known row, as the first part sees it: [n]."""
+        first = self.parts[0]
+        found = first.part.joint.process.distance(first.local_rows(rows), held_out)
+        return np.asarray(found)
+
+    def _shares(self, rows: Any) -> list[Any]:
+        """Return the weight of each part: a number, or one for each row [n, 1]."""
+        if self.weighing is None:
+            return list(self.weights)
+        shares = self.weighing.at(self._distance(rows))
+        return [share[:, None] for share in shares.T]
 
     @property
     def noise(self) -> FloatArray:
@@ -220,11 +260,14 @@ class Blend:
 
         With `noise` [n], of observations whose own errors have these variances.
         """
-        found = [part.observed(rows, noise) for part in self.parts]
+        found, shares = [part.observed(rows, noise) for part in self.parts], self._shares(rows)
         sizes = [part.calibration().quantiles.size() for part in self.parts]
-        mean = self._weighted([m for m, _ in found])
-        std = self._weighted([s * size for (_, s), size in zip(found, sizes, strict=True)])
-        return mean, np.asarray(self.spread * std)
+        mean = self._weighted([m for m, _ in found], shares)
+        std = self._weighted([s * size for (_, s), size in zip(found, sizes, strict=True)], shares)
+        spread: Any = self.spread
+        if self.weighing is not None:
+            spread = self.weighing.spread_at(self._distance(rows))[:, None]
+        return mean, np.asarray(spread * std)
 
     @found_once
     def calibration(self) -> Calibration:
@@ -242,39 +285,69 @@ class Blend:
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions: [n, n_targets, d]."""
-        return self._mean(lambda part: part.gradient(rows, held_out))
+        own = [part.gradient(rows, held_out) for part in self.parts]
+        if self.weighing is None:
+            return self._weighted(own)
+        distance, first = self._distance(rows, held_out), self.parts[0]
+        before = [] if first.columns is None else FeatureSpace(first.columns, 0).steps
+        outward = features_gradient(
+            [*before, _Distance(first.part.joint.process, held_out)], rows, np.ones((1, 1))
+        )
+        shares, slopes = self.weighing.at(distance), self.weighing.slopes(distance)
+        total = np.zeros_like(own[0])
+        for number, (part, gradient) in enumerate(zip(self.parts, own, strict=True)):
+            steeper = part.mean(rows)[:, :, None] * outward
+            total += shares[:, number, None, None] * gradient
+            total += slopes[:, number, None, None] * steeper
+        return total
 
     def without(self, rows: Any) -> "Blend":
         """Return the model as if some rows were not known."""
         return replace(self, parts=tuple(part.without(rows) for part in self.parts), kept={})
 
     def draw(self, rows: Any, n_samples: int, seed: int) -> Array:
-        """Draw the latent functions at rows, each from one part: [n, n_targets, n_samples]."""
-        ends = np.cumsum(self.weights)[:-1]
-        level = ndtr([normals(seed, k, 3, (1,))[0] for k in range(n_samples)])
-        chosen = np.searchsorted(ends, level, side="right")
-        drawn = self.parts[0].draw(rows, n_samples, seed)
-        for number, part in enumerate(self.parts[1:], start=1):
-            mine = chosen == number
-            if mine.any():
-                drawn[:, :, mine] = part.draw(rows, n_samples, seed)[:, :, mine]
-        return np.asarray(drawn)
+        """Draw the latent functions jointly at rows: [n, n_targets, n_samples]."""
+        roots = [np.sqrt(share) for share in self._shares(rows)]
+        means = [part.mean(rows) for part in self.parts]
+        mean = self._weighted(means, self._shares(rows))
+        total = np.repeat(mean[:, :, None], n_samples, axis=2)
+        for number, (part, root, own) in enumerate(zip(self.parts, roots, means, strict=True)):
+            other = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+            sign = np.array([normals(seed, k, 3 + number, (1,))[0] for k in range(n_samples)])
+            drawn = part.draw(rows, n_samples, other) - own[:, :, None]
+            drawn += (own - mean)[:, :, None] * sign
+            total += np.asarray(root)[..., None] * drawn
+        return total
 
     def totals(self, rows: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return means [r, t] and covariances [r, r, t] of sums over rows, of weights [n, r]."""
-        found = [part.totals(rows, weights) for part in self.parts]
-        mean = self._weighted([m for m, _ in found])
-        apart = [np.einsum("at,bt->abt", m - mean, m - mean) for m, _ in found]
-        joint = self._weighted([c + a for (_, c), a in zip(found, apart, strict=True)])
-        return mean, joint
+        shares, means = self._shares(rows), [part.mean(rows) for part in self.parts]
+        mean = self._weighted(means, shares)
+        joint: Any = 0.0
+        for part, share, own in zip(self.parts, shares, means, strict=True):
+            counted = weights.multiply(np.broadcast_to(np.sqrt(share), (len(mean), 1))).tocsr()
+            apart = counted.T @ (own - mean)
+            joint = joint + part.totals(rows, counted)[1]
+            joint = joint + np.einsum("at,bt->abt", apart, apart)
+        return np.asarray(weights.T @ mean), np.asarray(joint)
 
     def light(self) -> "Blend":
         """Return a copy without sums, that keeps what was found by them."""
         parts = tuple(part.light() for part in self.parts)
         return replace(self, parts=parts, kept=dict(self.kept))
 
-    def _mean(self, answer: Callable[[Any], Array]) -> Array:
-        return self._weighted([answer(part) for part in self.parts])
+    def _weighted(self, values: list[npt.NDArray[Any]], shares: list[Any] | None = None) -> Array:
+        shares = list(self.weights) if shares is None else shares
+        return np.asarray(sum(w * v for w, v in zip(shares, values, strict=True)))
 
-    def _weighted(self, values: list[npt.NDArray[Any]]) -> Array:
-        return np.asarray(sum(w * v for w, v in zip(self.weights, values, strict=True)))
+
+@dataclass(frozen=True)
+class _Distance:
+    """The last step of a chain of gradients: the distance to the nearest row."""
+
+    process: LocalProcess
+    held_out: bool
+
+    def contract_gradient(self, rows: Array, coef: FloatArray) -> Array:
+        """Gradients of the distance at rows: [n, 1, d]."""
+        return self.process.distance_gradient(rows, self.held_out)[:, None, :]

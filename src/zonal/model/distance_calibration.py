@@ -76,7 +76,7 @@ def at_distances(
     parts = hold_out(process.points, wanted, time=time, scattered=False)
     if not parts:
         return Calibration.of(near.found, near.variance, near.log_variance)
-    fits = SplitFits(solution.joint, features, solution.found.ratio)
+    fits = SplitFits.of(solution.joint, features, solution.found.ratio)
     founds, logs, holes, n_holes = [], [], [], 0
     for part in parts:
         queries = process.rows[part.test]

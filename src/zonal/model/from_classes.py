@@ -24,7 +24,7 @@ from .class_fit import ClassMode
 from .class_sums import curvature, latent_of
 from .feature_calibration import MOST_LEVERAGE, copies_of
 
-__all__ = ["FromClasses"]
+__all__ = ["FromClasses", "left_out_logits"]
 
 # Numbers that gradients of leverages take at a time.
 GRADIENT_NUMBERS = 1 << 24
@@ -54,17 +54,7 @@ class FromClasses:
         cls, space: FeatureSpace, mode: ClassMode, X: Any, labels: Any, weight: FloatArray
     ) -> "FromClasses":
         """Calibrate a mode by a sample of its rows, each left out."""
-        f, leverage = _latent(space, mode, X)
-        own, chances = Multinomial(), Multinomial().mean(f)
-        slope = own.derivatives(labels, f)[0]
-        # Copies of a row are left out together, as a row that has their weight is.
-        copies = copies_of(np.column_stack([leverage, f, labels]))
-        together = np.bincount(copies, weight)[copies]
-        kept = 1 - np.minimum(together * curvature(chances) * leverage, MOST_LEVERAGE)
-        pull = together * leverage / kept
-        if mode.coef.shape[1] == 1:  # the first class stays at zero
-            slope = np.column_stack([np.zeros(len(f)), slope[:, 1]])
-        logits = _averaged(f - pull[:, None] * slope, leverage / kept)
+        logits = left_out_logits(space, mode, X, labels, weight)
         return cls(space, mode, SoftmaxCalibration.of(logits, labels, weight))
 
     def class_calibration(self) -> SoftmaxCalibration:
@@ -136,6 +126,23 @@ class FromClasses:
     def light(self) -> "FromClasses":
         """Return the model: it keeps no sums."""
         return self
+
+
+def left_out_logits(
+    space: FeatureSpace, mode: ClassMode, X: Any, labels: Any, weight: FloatArray
+) -> FloatArray:
+    """Return averaged logits of rows of the fit, each left out of it: [n, K]."""
+    f, leverage = _latent(space, mode, X)
+    own, chances = Multinomial(), Multinomial().mean(f)
+    slope = own.derivatives(labels, f)[0]
+    # Copies of a row are left out together, as a row that has their weight is.
+    copies = copies_of(np.column_stack([leverage, f, labels]))
+    together = np.bincount(copies, weight)[copies]
+    kept = 1 - np.minimum(together * curvature(chances) * leverage, MOST_LEVERAGE)
+    pull = together * leverage / kept
+    if mode.coef.shape[1] == 1:  # the first class stays at zero
+        slope = np.column_stack([np.zeros(len(f)), slope[:, 1]])
+    return _averaged(f - pull[:, None] * slope, leverage / kept)
 
 
 def latent_of_columns(coef: FloatArray) -> FloatArray:

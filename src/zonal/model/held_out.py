@@ -37,6 +37,8 @@ MATCHED = (0.5, 0.9)
 CLASSES = 10
 # Regions at the ends of a series, each of which counts as a hole.
 REGIONS = 20
+# A series of no more times does not go on.
+FEW_TIMES = 12
 # A column is like time if so many rows share a value, in the mean.
 ROWS_A_TIME = 10
 
@@ -265,7 +267,9 @@ def _beside_time(
 ) -> list[tuple[str, npt.NDArray[np.intp]]]:
     """Return holes of all times of places in balls, and of both ends of the series."""
     moments, index = np.unique(points[:, time], return_inverse=True)
-    length = round(len(moments) * SHARE / 2)
+    # Of few times, such as the months of a year, one at an end is no forecast: rows beside it in
+    # time are as near as those beside rows between, and err a hundred times as much.
+    length = round(len(moments) * SHARE / 2) if len(moments) > FEW_TIMES else 0
     ends = np.where(index < length, 0, np.where(index >= len(moments) - length, 1, -1))
     if points.shape[1] == 1:
         return [("ends", ends)]

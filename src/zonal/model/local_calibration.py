@@ -10,7 +10,7 @@ they were with rows in it.
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from .local_solution import LocalSolution, Observations
 from .split_fits import SplitFits, fit_part, part_of
 from .unseen import FIELD_NEIGHBORS, errors_at, left_out, predicted
 
-__all__ = ["Part", "calibrate_local", "refitted_parts", "unseen_local"]
+__all__ = ["Part", "calibrate_local", "refitted_parts", "unseen_local", "unseen_rows"]
 
 # Test rows of splits whose scores are sorted, more or less: rows of a block tell much the same.
 CALIBRATED_ROWS = 5_000
@@ -103,6 +103,36 @@ def unseen_local(
         found = left_out(solution, observed, map_)
         truth = _truth(solution, observed, map_)
     return truth + solution.offset, truth + solution.offset - found.residual, found.weight
+
+
+def unseen_rows(
+    solution: LocalSolution,
+    features: Callable[[Array], Array] | None,
+    rows: Array,
+    targets: FloatArray,
+    weight: FloatArray,
+) -> FloatArray:
+    """Return what is predicted for rows of the fit from the others: [s, n_targets].
+
+    Parameters
+    ----------
+    solution, features
+        As in `calibrate_local`.
+    rows : ndarray of shape (s, d)
+        Rows of the fit, as the local part sees them.
+    targets : ndarray of shape (s, n_targets)
+    weight : ndarray of shape (s,)
+        Their weights in the fit.
+    """
+    process, map_ = solution.joint.process, features or solution.joint.process.features
+    if len(process.rows) < 2:
+        return np.broadcast_to(solution.offset, targets.shape).copy()
+    asked = process.observed_at(rows, weight).points
+    places = Nearest(process.points).query(asked, 1)[:, 0].astype(np.int32)
+    observed = Observations(places, np.zeros(targets.shape), weight, len(process.rows))
+    truth = targets - solution.offset
+    observed = replace(observed, deviation=truth - _truth(solution, observed, map_))
+    return np.asarray(targets - left_out(solution, observed, map_).residual)
 
 
 def _observed(solution: LocalSolution) -> Observations:
@@ -195,7 +225,7 @@ def _parts(
 ) -> Iterator[Part]:
     """Predict the test rows of each split, or about so many in all, from its training places."""
     whole = solution.joint.process
-    fits = SplitFits(solution.joint, features, solution.found.ratio)
+    fits = SplitFits.of(solution.joint, features, solution.found.ratio)
     splits = list(observed.parts())
     n_rows = sum(len(test) for _, test in splits)
     for train, every in splits:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -20,13 +21,12 @@ from .class_sums import ClassExpansion, ClassSums
 from .from_classes import FromClasses
 from .from_rows import FromRows
 from .kept_features import room_for_features
-from .local_calibration import unseen_local
 from .summation import Summation
 
-__all__ = ["LogLoss", "held_out_loss"]
+__all__ = ["TRIAL_COLUMNS", "TRIAL_ROWS", "LogLoss"]
 
-# Multiples of a local part's length scales that features are tried with, and rows and columns of
-# the trials.
+#: Multiples of a local part's length scales that features are tried with, and rows and columns of
+#: the trials.
 STRETCHES, TRIAL_ROWS, TRIAL_COLUMNS = (1.0, 2.0, 4.0), 2_000, 256
 
 
@@ -84,12 +84,14 @@ class LogLoss:
     def on_rows(self, space: FeatureSpace, rows: Block) -> FromClasses:
         """Fit to rows in memory, and calibrate by a sample of them."""
         mode = self._mode_on_rows(space, space.mean(rows.X), rows)
-        weight = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight, float)
-        counting = np.flatnonzero(weight > 0)
-        chosen = counting[sample_rows(len(counting), LEARN_ROWS)]
-        few = rows.rows(chosen)
-        labels = np.searchsorted(self.classes, np.asarray(few.y))
-        return FromClasses.of(space, mode, few.X, labels, weight[chosen] / self.unit)
+        return FromClasses.of(space, mode, *self.sample(rows, LEARN_ROWS))
+
+    def sample(self, rows: Block, size: int) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
+        """Return some rows that count, the numbers of their classes, and weights."""
+        counting = _counting(rows)
+        few = rows.rows(counting[sample_rows(len(counting), size)])
+        weight = np.ones(len(few)) if few.weight is None else np.asarray(few.weight, float)
+        return few.X, np.searchsorted(self.classes, np.asarray(few.y)), weight / self.unit
 
     @property
     def _rule(self) -> tuple[float | None, bool]:
@@ -109,12 +111,8 @@ class LogLoss:
         start = self._start(features, shift)
         return fit_classes(lambda where: where.sums(rows), start, *self._rule)
 
-    def beside(
-        self, local: FromRows, block: Block, budget: int, refit: Callable[[Block], FromRows]
-    ) -> FromClasses | None:
+    def beside(self, local: FromRows, block: Block, budget: int) -> FromClasses:
         """Fit on landmark features of a local part's kernel, its length scales perhaps stretched.
-
-        None where trials on fewer rows and columns are worse than the local part of these rows.
 
         Parameters
         ----------
@@ -124,23 +122,14 @@ class LogLoss:
             All rows with labels.
         budget : int
             The number of features.
-        refit : callable
-            Fits the local part to other rows, with all that was found.
         """
         rows = Block(local.local_rows(block.X), block.y, block.weight)
-        weight = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight, float)
-        counting = np.flatnonzero(weight > 0)
-        chosen = counting[sample_rows(len(counting), TRIAL_ROWS)]
-        trial = rows.rows(chosen)
+        trial = rows.rows(_counting(rows)[sample_rows(len(_counting(rows)), TRIAL_ROWS)])
         losses = [
             self.on_rows(_landmarks(local, stretch, TRIAL_COLUMNS, trial.X), trial).calibrated.loss
             for stretch in STRETCHES
         ]
-        few = local if len(chosen) == len(counting) else refit(block.rows(chosen))
-        if min(losses) >= held_out_loss(few):
-            return None
-        best = STRETCHES[int(np.argmin(losses))]
-        space = _landmarks(local, best, budget, rows.X)
+        space = _landmarks(local, STRETCHES[int(np.argmin(losses))], budget, rows.X)
         found = self.on_rows(space, rows)
         if local.columns is None:
             return found
@@ -157,9 +146,8 @@ def _landmarks(local: FromRows, stretch: float, n_components: int, X: Array) -> 
     return FeatureSpace(features, features.transform(X[:1]).shape[1])
 
 
-def held_out_loss(squared: FromRows) -> float:
-    """Return the mean log loss of calibrated indicators at rows that are left out of the fit."""
-    truth, values, weight = unseen_local(squared.part, squared.map)
-    labels = truth.argmax(axis=1)
-    chances = squared.class_calibration().probabilities(values)[np.arange(len(labels)), labels]
-    return float(-np.average(np.log(chances), weights=weight))
+def _counting(rows: Block) -> npt.NDArray[np.intp]:
+    """Return the numbers of rows of positive weight."""
+    if rows.weight is None:
+        return np.arange(len(rows))
+    return np.flatnonzero(np.asarray(rows.weight) > 0)

@@ -6,6 +6,7 @@ from typing import Any
 from .._typing import FloatArray
 from ..kernels import Kernel, as_kernel
 from ..kriging.search import Found
+from .distance_weights import DistanceWeights
 
 __all__ = ["MIN_ROWS", "Local", "Recipe", "Share"]
 
@@ -93,6 +94,10 @@ class Recipe:
         Recipes whose predictions are averaged with those of this one, and their weights.
     spread : float
         The error of the average over the average of the errors.
+    weighing : DistanceWeights or None
+        How the weights change with the distance to the nearest rows, in units of the length scales
+        of this recipe's local part; None: they do not. Those of the shares are means over distances
+        then.
     """
 
     features: Any = None
@@ -105,6 +110,7 @@ class Recipe:
     records: tuple[dict[str, Any], ...] = ()
     others: tuple["Share", ...] = ()
     spread: float = 1.0
+    weighing: DistanceWeights | None = None
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -138,8 +144,12 @@ class Recipe:
             part += ", noise by evidence" if noise is None else f", noise {noise:.3g}"
         shrink = f"{self.alpha:.3g}" if not isinstance(self.alpha, str) else f"by {self.alpha}"
         chosen = f"among {len(self.records)}" if self.records else "by the user"
+        shares = [f"{weight:.2f}" for weight in self.weights]
+        if self.weighing is not None:
+            near, far = self.weighing.values[0], self.weighing.values[-1]
+            shares = [f"{a:.2f} near, {b:.2f} far" for a, b in zip(near, far, strict=True)]
         if self.others:
-            chosen += f", with the weight {self.weights[0]:.2f} beside the following"
+            chosen += f", with the weight {shares[0]} beside the following"
         return "\n".join(
             [
                 f"columns    {_one_line(self.columns) or 'as they are'}",
@@ -147,7 +157,10 @@ class Recipe:
                 f"local part {_one_line(part)}",
                 f"alpha      {shrink if self.noise is None else f'the given noise {self.noise:g}'}",
                 f"chosen     {chosen}",
-                *(f"weight {share.weight:.2f}\n{share.recipe}" for share in self.others),
+                *(
+                    f"weight {weight}\n{share.recipe}"
+                    for weight, share in zip(shares[1:], self.others, strict=True)
+                ),
             ]
         )
 

@@ -16,7 +16,7 @@ from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.whitening import Whitening
 
-__all__ = ["FIT_NEIGHBORS", "SplitFits", "fit_part", "judged_rows", "part_of"]
+__all__ = ["FIT_NEIGHBORS", "SplitFits", "fit_part", "judged_rows", "part_of", "places_of_fit"]
 
 #: Neighbours in the fit of a model that was chosen, where predictions may use more.
 FIT_NEIGHBORS = 24
@@ -32,21 +32,30 @@ class SplitFits:
 
     Parameters
     ----------
-    joint : Joint
-        The fit to all places.
+    process : LocalProcess
+        Observed at all places.
+    targets : ndarray of shape (n, n_targets)
+        Of the places, about zero.
     features : callable
         Maps rows [k, d] to features [k, D].
     ratio : float
         τ, the variance of β over that of the process.
     """
 
-    def __init__(self, joint: Joint, features: Features, ratio: float) -> None:
-        self.process, self.features, self.ratio = joint.process, features, ratio
+    def __init__(
+        self, process: LocalProcess, targets: FloatArray, features: Features, ratio: float
+    ) -> None:
+        self.process, self.targets, self.features, self.ratio = process, targets, features, ratio
+        judged = places_of_fit(process, features(process.rows[:1]).shape[1])
+        self._whitening = process.whitening(judged, FIT_NEIGHBORS)
+        self._sums = self._gram(process, targets, self._whitening)
+
+    @classmethod
+    def of(cls, joint: Joint, features: Features, ratio: float) -> "SplitFits":
+        """Take the fit to all places apart."""
         known = explained(features, joint.process.rows, joint.found.coef)
-        self.targets: FloatArray = joint.residual + joint.found.mean + known
-        judged = judged_rows(len(self.targets), len(joint.found.coef))
-        self._whitening = self.process.whitening(judged, FIT_NEIGHBORS)
-        self._sums = self._gram(self.process, self.targets, self._whitening)
+        targets = joint.residual + joint.found.mean + known
+        return cls(joint.process, targets, features, ratio)
 
     def without(self, train: npt.NDArray[np.intp], queries: Array) -> tuple[Joint, Indices]:
         """Return the fit to some places, by which queries can be predicted, and their neighbours.
@@ -62,6 +71,19 @@ class SplitFits:
         found = self._marginal(process, targets, train)
         residual = targets - found.mean - explained(self.features, process.rows, found.coef)
         return Joint(process, found, residual), process.near(queries)
+
+    def predicted(self, train: npt.NDArray[np.intp], queries: Array) -> FloatArray:
+        """Return what the fit to some places says of queries: [q, n_targets].
+
+        Less work than `without`: what features leave is found at the neighbours of queries alone.
+        """
+        process, targets = part_of(self.process, train), self.targets[train]
+        found, near = self._marginal(process, targets, train), process.near(queries)
+        used = np.unique(near[near >= 0])
+        residual = np.zeros_like(targets)
+        known = explained(self.features, process.rows[used], found.coef)
+        residual[used] = targets[used] - found.mean - known
+        return Joint(process, found, residual).predict(queries, self.features, neighbors=near)[0]
 
     def _marginal(
         self, process: LocalProcess, targets: FloatArray, train: npt.NDArray[np.intp]
@@ -117,6 +139,25 @@ def fit_part(
     n_columns = features(locations.rows[:1]).shape[1]
     judged = judged_rows(len(locations), n_columns)
     return fit_joint(locations, process, features, ratio, n_neighbors=FIT_NEIGHBORS, judged=judged)
+
+
+def places_of_fit(process: LocalProcess, n_columns: int | None = None) -> Indices:
+    """Return the places whose whitened columns are summed: of features of its own, the first.
+
+    These are far apart, and tell of the long range. In blocks of climate_berkeley coefficients from
+    4,000 rows spread over the order have an error of 8.8, and those from the first 4,000 have 5.5.
+
+    Parameters
+    ----------
+    process : LocalProcess
+    n_columns : int, optional
+        The number of features, by default those of the process.
+    """
+    n_rows = len(process.rows)
+    if process.low is None:
+        return judged_rows(n_rows, n_columns or 0)
+    most = max(JUDGED_ROWS, ROWS_A_COLUMN * process.low.n_columns)
+    return np.arange(min(n_rows, most), dtype=np.int32)
 
 
 def judged_rows(n_rows: int, n_columns: int) -> Indices:

@@ -106,6 +106,12 @@ class Start:
             errors = errors.refined(self.summation.space, X, y, precision, constant)
         return replace(self, errors=errors)
 
+    def asking(self, rows: Any) -> "Start":
+        """Return the same, where it is known which rows will be asked, as numbers; None: not."""
+        if rows is None or self.recipe.local is None:
+            return self
+        return replace(self, asked=local_rows(self.recipe.columns, rows))
+
     def merged(self, left: Any, right: Any) -> Any:
         """Return the sums over the rows of both."""
         if isinstance(left, KeptRows):

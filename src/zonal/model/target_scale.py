@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import skew
 
 from .._typing import Array, FloatArray
-from ..features.columns.metric.regression import Regression
+from ..features.columns.metric.regression import Design
 from ..features.columns.table.pilot import numbered
 from ..kernels import Matern
 from ..kernels.bandwidth import median_distance
@@ -114,13 +114,15 @@ def choose_scale(rows: Any, y: Array, weights: FloatArray | None) -> TargetScale
     if y_all.min() == 0:
         whole = bool((y_all == np.rint(y_all)).all())
         shift = 1.0 if whole else float(y_all[y_all > 0].min()) / 2
-    pilot = _Pilot(np.asarray(rows[few], dtype=np.float64), weights[few])
-    plain, truth, errors = pilot.held_out(y)
-    likelihood = -0.5 * np.log(np.mean(errors**2))
+    scales = [TargetScale(name, shift, np.zeros(1)) for name in ("root", "logarithm")]
+    targets = np.column_stack([y, *(scale.forward(y) for scale in scales)])
+    found, truths = _held_out(np.asarray(rows[few], dtype=np.float64), targets, weights[few])
+    plain, truth = found[:, 0], truths[:, 0]
+    likelihood = -0.5 * np.log(np.mean((truth - plain) ** 2))
     losses, best = (truth - plain) ** 2, None
-    for name in ("root", "logarithm"):
-        scale = TargetScale(name, shift, np.zeros(1))
-        z, _, errors = pilot.held_out(scale.forward(y))
+    for number, scale in enumerate(scales, start=1):
+        z = found[:, number]
+        errors = truths[:, number] - z
         gain = -0.5 * np.log(np.mean(errors**2)) + np.mean(scale.log_slope(truth))
         spread = float(np.std(errors)) or 1.0
         levels = (np.arange(QUANTILES) + 0.5) / QUANTILES
@@ -132,22 +134,17 @@ def choose_scale(rows: Any, y: Array, weights: FloatArray | None) -> TargetScale
     return best
 
 
-@dataclass(frozen=True)
-class _Pilot:
-    """Kernel regressions of several targets on the same rows, with the same rows held out."""
-
-    rows: FloatArray
-    weights: FloatArray
-
-    def held_out(self, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return predictions, the truth and errors on the held-out rows."""
-        sample = numbered(self.rows, target[:, None], self.weights)
-        n = sample.n_train
-        scale = median_distance(sample.rows[:1000], sample.weights[:1000])
-        landmarks = np.arange(min(LANDMARKS, n))
-        model = Regression.fit(Matern(1.5, scale), sample, landmarks)
-        found = (model.kernel(sample.rows, model.landmarks) @ model.coef)[:, 0]
-        share = sample.weights[:n] / sample.weights[:n].sum()
-        found += share @ (sample.targets[:n, 0] - found[:n])
-        truth = sample.targets[n:, 0]
-        return found[n:], truth, truth - found[n:]
+def _held_out(
+    rows: FloatArray, targets: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Regress several targets on the same rows: predictions and truth of those held out."""
+    sample = numbered(rows, targets, weights)
+    scale = median_distance(sample.rows[:1000], sample.weights[:1000])
+    landmarks = np.arange(min(LANDMARKS, sample.n_train))
+    design = Design.of(Matern(1.5, scale), sample, landmarks)
+    errors = np.stack([found for _, found in design.path(sample.targets)])
+    # Each has the alpha of its own least error; of equal ones the strongest.
+    losses = np.tensordot(np.square(errors), sample.weights[sample.n_train :], (1, 0))
+    best = np.argmin(losses, axis=0)
+    truth = sample.targets[sample.n_train :]
+    return truth - errors[best, :, np.arange(len(best))].T, truth

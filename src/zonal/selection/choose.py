@@ -1,6 +1,7 @@
 """From rows of numbers to a recipe: features, a local part or both; or nothing to choose by."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
+from ..features.columns.ranker import Ranker
 from ..features.columns.stretcher import Stretcher
 from ..features.columns.table.encoding import SplitTable
 from ..model.recipe import MIN_ROWS, Local, Recipe, Share
@@ -19,9 +21,10 @@ from ..rows import sample_rows
 from ..rows.copies import relative_weights
 from ..rows.kept import KEPT_BYTES
 from ..rows.survey import Survey
+from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
-from .ladder import Ladder, Weighed, is_places, weigh
+from .ladder import BEHIND, Ladder, Weighed, is_places
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
@@ -65,6 +68,10 @@ class Question:
     verbose : bool
     blend : bool
         Whether a weighted mean of several candidates may be the answer.
+    logistic : bool
+        Whether labels are fitted by log loss, perhaps in columns of normal scores.
+    asked : ndarray of shape (q, d) or None
+        Rows that will be asked, where they are known.
     """
 
     survey: Survey
@@ -80,6 +87,8 @@ class Question:
     unheld: str = ""
     verbose: bool = False
     blend: bool = False
+    logistic: bool = False
+    asked: Array | None = None
 
     @property
     def weight(self) -> FloatArray | None:
@@ -108,16 +117,12 @@ def choose(question: Question) -> Recipe | None:
     # Samples are drawn in this order: how the rows are stored does not matter.
     counting = counting[content_order(_safe_indexing(sample.X, counting))]
     with config_context(transform_output="default"):
-        rows = Rows.of(
-            sample.X,
-            sample.y,
-            Y,
-            weight,
-            counting,
-            question.splits(np.sort(counting)),
-            question.scaled,
-            question.survey.n_counting,
-        )
+        seen = sample.X, sample.y, Y, weight, counting, question.splits(np.sort(counting))
+        asked = partial(Rows.of, *seen, question.scaled, question.survey.n_counting)
+        rows = asked()
+        places = is_places(rows, question.scaled)
+        if question.logistic and not places and ranked_better(rows):
+            rows = asked(step=Ranker())
         log, deadline = Log(question.verbose), question.deadline
         search = FeatureSearch(
             rows, question.budget, question.seed, log, question.metric, deadline, brief=not alone
@@ -126,9 +131,14 @@ def choose(question: Question) -> Recipe | None:
             found = _features(rows, search)
         else:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled)
-            places = is_places(rows, question.scaled)
-            tried = ladder.places() if places else ladder.columns()
-            found = _built(rows, local, _weighed(rows, tried, question.blend))
+            if places:
+                weighed = ladder.places(question.blend, question.asked)
+            else:
+                tried = ladder.columns()
+                weighed = ladder.weighed(tried, question.blend)
+                if question.logistic and question.survey.whole:
+                    weighed = _of_both_kinds(weighed, tried)
+            found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:
         found = replace(found, local=local)
@@ -162,26 +172,32 @@ def _features(rows: Rows, search: FeatureSearch) -> Recipe:
         for line in reversed(search.log.lines)
         if best.words().items() <= line.items() and line["features"] == best.map
     )
-    line["chosen"], line["weight"] = True, 1.0
+    search.log.choose(line, 1.0, 1.0, 1.0)
     return Recipe(Pipeline(steps))
 
 
-def _weighed(rows: Rows, candidates: list[Candidate], blend: bool) -> Weighed:
-    """Weigh candidates; without a blend the best one counts alone."""
-    queries = np.concatenate([split.queries for split in rows.splits])
-    weight = None if rows.weights is None else rows.weights[queries]
-    found = weigh(candidates, rows.targets[queries], weight, blend)
-    for candidate, share in zip(found.candidates, found.weights, strict=True):
+def _of_both_kinds(alone: Weighed, tried: list[Candidate]) -> Weighed:
+    """Add the best candidate of the other kind, features or neighbours; the log loss will weigh.
+
+    Not one that is far behind: it would get little weight, and cost as much as the first.
+    """
+    first = alone.candidates[0]
+    others = [c for c in tried if (c.found is None) != (first.found is None)]
+    best = min(others, key=lambda c: c.loss, default=None)
+    if best is None or BEHIND * best.loss > first.loss:
+        return alone
+    for candidate in (first, best):
         assert candidate.line is not None
-        candidate.line["chosen"], candidate.line["weight"] = True, share
-    return found
+        Log.choose(candidate.line, 0.5, 0.5, 0.5)
+    return Weighed((first, best), (0.5, 0.5))
 
 
 def _built(rows: Rows, local: Local, found: Weighed) -> Recipe:
     """Return the recipe of the first candidate, with shares of the others."""
     first, *others = (_recipe(rows, local, candidate) for candidate in found.candidates)
     shares = tuple(Share(w, r) for w, r in zip(found.weights[1:], others, strict=True))
-    return replace(first, others=shares, spread=found.spread)
+    weighing = found.weighing if shares else None
+    return replace(first, others=shares, spread=found.spread, weighing=weighing)
 
 
 def _recipe(rows: Rows, local: Local, candidate: Candidate) -> Recipe:

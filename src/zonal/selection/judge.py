@@ -18,7 +18,7 @@ from ..kriging.joint import Features, fit_joint
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found
-from ..model.split_fits import FIT_NEIGHBORS, judged_rows
+from ..model.split_fits import FIT_NEIGHBORS, places_of_fit
 from ..moments.held_out import HeldOut as Errors
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block
@@ -130,8 +130,6 @@ class Judge:
         start = time.perf_counter()
         width = 0 if features is None else len(features.get_feature_names_out())
         map_: Features | None = None if features is None else features.transform
-        if found.low is not None:
-            width = found.low.n_columns
 
         def predicted() -> Iterator[FloatArray]:
             for number, split in enumerate(self.splits[:n_splits]):
@@ -144,7 +142,7 @@ class Judge:
                     self.n_neighbors,
                     low=found.low,
                 )
-                judged = judged_rows(len(locations), width)
+                judged = places_of_fit(process, width)
                 joint = fit_joint(
                     locations, process, map_, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
                 )

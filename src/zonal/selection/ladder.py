@@ -29,21 +29,28 @@ from typing import Any
 import numpy as np
 
 from .._deadline import Deadline
-from .._typing import FloatArray
+from .._typing import Array, FloatArray
 from ..features.columns.stretcher import Stretcher
 from ..kriging.search import Found
+from ..kriging.space_time import closing_period
+from ..kriging.units import column_groups
+from ..model.distance_weights import DistanceWeights
+from ..model.held_out import time_like
 from ..model.recipe import Local
+from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import Kernelized, scout_for
-from .features import FeatureSearch
+from .distances import Distances
+from .features import ROWS_A_COLUMN, FeatureSearch
 from .judge import Candidate, Judge
 from .neighbors import NeighborSearch, stretched
 from .records import Log
 from .rows import Rows
 from .sums import Columns
+from .weighing import verdict
 from .weights import LEAST_WEIGHT, beyond_chance, simplex_weights, spread_of_mean
 
-__all__ = ["Ladder", "Weighed", "is_places", "weigh"]
+__all__ = ["BEHIND", "Ladder", "Weighed", "is_places", "weigh"]
 
 #: Shares of the loss of narrow features: with less, neighbours go on alone; with more, and more
 #: noise than this relative to the field, they go no further. Wage and happiness have 1.06 to 1.17
@@ -78,11 +85,14 @@ class Weighed:
         Positive, of sum one.
     spread : float
         The error of their mean over the mean of their errors.
+    weighing : DistanceWeights or None
+        How the weights change with the distance to the nearest rows; None: they do not.
     """
 
     candidates: tuple[Candidate, ...]
     weights: tuple[float, ...] = (1.0,)
     spread: float = 1.0
+    weighing: DistanceWeights | None = None
 
 
 def is_places(rows: Rows, scaled: bool) -> bool:
@@ -120,20 +130,86 @@ class Ladder:
         self.judge = Judge(rows, local.n_neighbors)
         self.neighbors = NeighborSearch(self.judge, local, deadline)
 
-    def places(self) -> list[Candidate]:
-        """Return the candidates for places."""
+    def places(self, blend: bool, asked: Array | None = None) -> Weighed:
+        """Return what is left of the candidates for places.
+
+        Parameters
+        ----------
+        blend : bool
+            Whether more than one may be left.
+        asked : ndarray of shape (q, d) or None
+            Rows that will be asked, in the columns of the question.
+        """
         split = self._noted(self.neighbors.split())
-        timed = self.local.periods is not None
-        if timed and self.deadline.allows("a local part of space and time"):
-            other = self._noted(self.neighbors.timed(self._unit_of_time()))
-            # What knows of time is right far from the rows: it stays unless it is worse near them.
-            if not beyond_chance(other.losses - split.losses, other.loss, other.ends):
-                split = other
-        if self.judge.of_mean(split) <= LOST or self.local.required:
-            return [split]
-        if not self.deadline.allows("features alone"):
-            return [split]
-        return [self._features(self.search.scout(self.search.glance()), None), split]
+        others = self._other_places()
+        if others and self.rows.split_by_user:
+            timed = [self.judge.of_neighbors(found, name=name) for name, found in others.items()]
+            return self.weighed([split, *map(self._noted, timed)], blend)
+        if others:
+            return self._chosen(self._at_distances(split, others, blend, asked))
+        lost = self.judge.of_mean(split) > LOST and not self.local.required
+        if lost and self.deadline.allows("features alone"):
+            features = self._features(self.search.scout(self.search.glance()), None)
+            return self.weighed([features, split], blend)
+        return self.weighed([split], blend)
+
+    def _other_places(self) -> dict[str, Found]:
+        """Return candidates that may be better than the split kernel far from the rows."""
+        periods, rows = self.local.periods, self.neighbors.centred().rows
+        if periods is None and time_like(rows, column_groups(rows)) == rows.shape[1] - 1:
+            periods = closing_period(rows[:, -1])
+        elif periods is not None:
+            periods = tuple(one / self._unit_of_time() for one in periods)
+        if periods is None or not self.deadline.allows("a local part of space and time"):
+            return {}
+        return {"space and time": self.neighbors.timed(periods)}
+
+    def _at_distances(
+        self, split: Candidate, others: dict[str, Found], blend: bool, asked: Array | None
+    ) -> Weighed:
+        """Weigh candidates by held-out rows at several distances."""
+        phase("predicting at several distances")
+        assert split.found is not None
+        if asked is not None and self.rows.step is not None:
+            asked = self.rows.step.transform(asked)
+        held = Distances(self.neighbors.centred(), split.found, self.local.n_neighbors, asked)
+        founds = [split.found, *others.values()]
+        found = verdict(held, np.stack([held.predicted(one) for one in founds]), blend)
+        assert split.line is not None
+        self.log.judged(split.line, found.errors[0])
+        candidates = [split]
+        for (name, one), errors in zip(others.items(), found.errors[1:], strict=True):
+            line = self.log.add(
+                5,
+                name,
+                rows=len(held.locations),
+                columns=0 if one.low is None else one.low.n_columns,
+                loss=float(errors[0]),
+                local=_words(one),
+            )
+            self.log.judged(line, errors)
+            candidates.append(replace(split, name=name, found=one, line=line))
+        weighing, left = found.weighing, tuple(candidates[i] for i in found.chosen)
+        weights = tuple(weighing.values.mean(axis=0).tolist())
+        if len(weighing.nodes) > 1:
+            return Weighed(left, weights, weighing=weighing)
+        return Weighed(left, weights, float(weighing.spread[0]))
+
+    def weighed(self, candidates: list[Candidate], blend: bool) -> Weighed:
+        """Weigh candidates by rows that all of them have predicted."""
+        queries = np.concatenate([split.queries for split in self.rows.splits])
+        weight = None if self.rows.weights is None else self.rows.weights[queries]
+        return self._chosen(weigh(candidates, self.rows.targets[queries], weight, blend))
+
+    def _chosen(self, found: Weighed) -> Weighed:
+        """Say in the table what is left."""
+        near = far = found.weights
+        if found.weighing is not None:
+            near, far = (found.weighing.values[node].tolist() for node in (0, -1))
+        for candidate, *shares in zip(found.candidates, found.weights, near, far, strict=True):
+            assert candidate.line is not None
+            self.log.choose(candidate.line, *shares)
+        return found
 
     def columns(self) -> list[Candidate]:
         """Return the candidates for other columns."""
@@ -142,12 +218,15 @@ class Ladder:
         many = len(self.rows.targets) >= MANY_ROWS
 
         def is_noise(candidate: Candidate) -> bool:
-            assert candidate.found is not None
-            loud = candidate.found.noise > NOISY and not (required or many)
-            return loud and self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
+            return self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
 
-        plain = self._noted(self.neighbors.alone(is_noise))
-        ratio, goes_on = self.judge.of_mean(plain) / narrow[0][1], not is_noise(plain)
+        def is_loud(found: Found) -> bool:
+            return found.noise > NOISY and not (required or many)
+
+        plain = self._noted(self.neighbors.alone(is_loud, is_noise))
+        assert plain.found is not None
+        ratio = self.judge.of_mean(plain) / narrow[0][1]
+        goes_on = not (is_loud(plain.found) and is_noise(plain))
         found = [plain]
         metric = search.learn_metric() if ratio > AHEAD or required else None
         if goes_on:
@@ -172,8 +251,8 @@ class Ladder:
     def _features(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features, and score the best like the others."""
         best, metric = self.search.finished(scouts, metric)
-        # More columns than half of the rows only cost time.
-        most = min(self.search.n_components, max(len(self.rows.targets) // 2, 1))
+        # With more columns wage takes a third longer, and has the same error.
+        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
         features = self.search.fitted(best, metric, most)
         found = self.judge.in_columns(metric).of_features(features, best.map)
         return self._noted(found, best)

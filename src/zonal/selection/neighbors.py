@@ -52,8 +52,7 @@ class NeighborSearch:
         candidate that this would be unfair to, and they stay for the fit.
         """
         phase("finding a local part")
-        locations = _centred(self.judge.locations(None))
-        local = self.local
+        locations, local = self.centred(), self.local
         quick = partial(is_short, locations, local.n_neighbors)
         found = find_parameters(
             locations, local.kernel, local.noise, deadline=self.deadline, quick=quick
@@ -65,35 +64,39 @@ class NeighborSearch:
             )
         return self.judge.of_neighbors(found, name="none" if found.low is None else "split")
 
-    def timed(self, unit: float) -> Candidate:
-        """Score the model of space and time, from the kernel that `split` began with.
+    def centred(self) -> Locations:
+        """Return the distinct ones of all rows, with targets about zero."""
+        return _centred(self.judge.locations(None))
+
+    def timed(self, periods: tuple[float, ...]) -> Found:
+        """Find the model of space and time, from the kernel that `split` began with.
 
         Parameters
         ----------
-        unit : float
-            What the times were divided by.
+        periods : tuple of float
+            Seasons that are tried, in units of the last column.
         """
         phase("finding a local part of space and time")
-        local = self.local
+        local, locations = self.local, self.centred()
         assert self._single is not None
-        assert local.periods is not None
-        locations = _centred(self.judge.locations(None))
-        periods = tuple(one / unit for one in local.periods)
         found = find_space_time(
             locations, self._single, periods, noise=local.noise, deadline=self.deadline
         )
-        found = split_space_time(locations, found, local.n_features, local.n_neighbors)
-        return self.judge.of_neighbors(found, name="space and time")
+        return split_space_time(locations, found, local.n_features, local.n_neighbors)
 
-    def alone(self, given_up: Callable[[Candidate], bool]) -> Candidate:
+    def alone(
+        self, doubted: Callable[[Found], bool], given_up: Callable[[Candidate], bool]
+    ) -> Candidate:
         """Score a local part in plain columns.
 
         The evidence finds the parameters of each kernel; held-out rows choose the kernel.
 
         Parameters
         ----------
+        doubted : callable
+            Tells of the first parameters whether they are worth a score before the search goes on.
         given_up : callable
-            Tells of the first parameters whether the search may end with them.
+            Tells of that score whether the search may end with them.
         """
         phase("finding a local part")
         local, locations = self.local, self.judge.locations()
@@ -102,6 +105,8 @@ class NeighborSearch:
         last: list[Candidate] = []
 
         def settled(found: Found) -> bool:
+            if not doubted(found):
+                return False
             last.append(self.judge.of_neighbors(found))
             return given_up(last[-1])
 

@@ -1,6 +1,7 @@
 """The table of what a choice has tried."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["Log"]
@@ -68,8 +69,13 @@ class Log:
             "rows": rows,
             "columns": columns,
             "error": loss,
+            "error_near": math.nan,
+            "error_between": math.nan,
+            "error_far": math.nan,
             "seconds": seconds,
             "weight": 0.0,
+            "weight_near": 0.0,
+            "weight_far": 0.0,
             "chosen": False,
         }
         self.lines.append(line)
@@ -78,6 +84,32 @@ class Log:
             where = ", learned metric" if metric else ""
             print(f"round {round_}: {name}{where}: error {loss:.4g}, {seconds:.2f} s")
         return line
+
+    def judged(self, line: dict[str, Any], errors: Sequence[float]) -> None:
+        """Add to a line what the candidate errs near the rows, in holes, and between.
+
+        Parameters
+        ----------
+        line : dict
+        errors : sequence of float
+            Squared errors over those of the mean, from near to far.
+        """
+        names = ("error_near", "error_between", "error_far")
+        line.update(zip(names, map(float, errors), strict=False))
+        if self.verbose:
+            print(f"{line['features']} at distances: " + ", ".join(f"{e:.4g}" for e in errors))
+
+    @staticmethod
+    def choose(line: dict[str, Any], weight: float, near: float, far: float) -> None:
+        """Say in a line that its candidate is left, and how much it counts.
+
+        Parameters
+        ----------
+        line : dict
+        weight, near, far : float
+            In the mean over distances, near the rows and far from them.
+        """
+        line.update(chosen=True, weight=weight, weight_near=near, weight_far=far)
 
     def left_out(self, what: list[str]) -> None:
         """Add a line for each thing that there was no time for, once."""

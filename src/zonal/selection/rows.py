@@ -126,6 +126,8 @@ class Rows:
         A few thousand of the rows, by which features are compared.
     pilot_y : array-like
         The targets of its rows as they were given.
+    split_by_user : bool
+        Whether the splits are those of a splitter.
     """
 
     step: BaseEstimator | None
@@ -137,6 +139,7 @@ class Rows:
     splits: tuple[HeldOut, ...]
     pilot: Pilot
     pilot_y: Any
+    split_by_user: bool = False
 
     @classmethod
     def of(
@@ -149,6 +152,7 @@ class Rows:
         splits: list[HeldOut] | None = None,
         scaled: bool = False,
         n_rows: int | None = None,
+        step: Any = None,
     ) -> "Rows":
         """Draw the pilot, scale the columns and hold rows out.
 
@@ -164,6 +168,8 @@ class Rows:
             Whether the columns are on a common scale already.
         n_rows : int, optional
             The number of all rows, where these are a sample.
+        step : transformer, optional
+            What brings columns to a common scale, not fitted; by default that of `prepare`.
         """
         pilot, held_out = counting[sample_rows(len(counting))], None
         seen = X
@@ -171,17 +177,22 @@ class Rows:
             pilot, held_out = splits[0].of_pilot(pilot)
             seen = X if splits[0].rows is None else splits[0].rows
         own = np.ones(len(pilot)) if weights is None else weights[pilot]
-        step, rows, sphere = prepare(_safe_indexing(seen, pilot), own, scaled)
+        few = _safe_indexing(seen, pilot)
+        if step is None:
+            step, rows, sphere = prepare(few, own, scaled)
+        else:
+            rows, sphere = step.fit(few, sample_weight=own).transform(few), None
         spread = targets[pilot].std(axis=0)
         unit = targets / np.where(spread > 0, spread, 1.0)
         sample = Pilot(rows, unit[pilot], own, n_rows or len(targets), held_out)
+        given = bool(splits)
         if not splits:
             queries = pilot[sample.folds == 2][:MAX_QUERIES]
             train = np.setdiff1d(np.arange(len(targets)), queries)
             splits = [HeldOut(train, queries, queries)]
         everything = X if step is None else step.transform(X)
         found = _safe_indexing(y, pilot)
-        return cls(step, everything, y, unit, weights, sphere, tuple(splits), sample, found)
+        return cls(step, everything, y, unit, weights, sphere, tuple(splits), sample, found, given)
 
     @property
     def dim(self) -> int:

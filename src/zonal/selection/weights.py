@@ -48,12 +48,15 @@ def beyond_chance(gains: FloatArray, scale: float, ends: Sequence[int] = ()) -> 
 
 
 def simplex_weights(
-    predicted: npt.NDArray[np.floating], truth: FloatArray, weight: FloatArray | None = None
+    predicted: npt.NDArray[np.floating],
+    truth: FloatArray,
+    weight: FloatArray | None = None,
+    shares: FloatArray | None = None,
 ) -> FloatArray:
     r"""Return the weights of candidates whose mean has the smallest squared error.
 
-    .. math:: \min_w \sum_i v_i \big\| y_i - \sum_c w_c \hat y_{ic} \big\|^2, \qquad w \ge 0,
-        \quad \sum_c w_c = 1.
+    .. math:: \min_w \sum_i v_i \big\| y_i - \sum_{j,c} h_{ij} w_{jc} \hat y_{ic} \big\|^2, \qquad
+        w \ge 0, \quad \sum_c w_{jc} = 1.
 
     Parameters
     ----------
@@ -61,6 +64,12 @@ def simplex_weights(
     truth : ndarray of shape (n, t)
     weight : ndarray of shape (n,), optional
         v, of the rows.
+    shares : ndarray of shape (n, k), optional
+        h, of sum one, where each of k nodes has weights of its own (`hats`).
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,), or (k, n_candidates) with `shares`
 
     Examples
     --------
@@ -72,18 +81,23 @@ def simplex_weights(
     >>> simplex_weights(two, y).round(1)
     array([0.5, 0.5])
     """
+    n_rows, n_targets = truth.shape
+    nodes = np.ones((n_rows, 1)) if shares is None else shares
     # With sum one, y - Σ w ŷ = Σ w (y - ŷ): the weights of the errors that cancel best.
-    errors = (truth[None] - predicted).reshape(len(predicted), -1)
+    errors = truth[None] - predicted
     if weight is not None:
-        errors = errors * np.repeat(np.sqrt(weight), truth.shape[1])
-    unit = np.sqrt(np.square(errors).sum(axis=1).max()) or 1.0
-    # The row of ones, made heavy, is the condition that they sum to one.
+        errors = errors * np.sqrt(weight)[:, None]
+    unit = np.sqrt(np.square(errors).sum(axis=(1, 2)).max()) or 1.0
+    each = np.einsum("cnt,nk->ntkc", errors / unit, nodes)
+    each = each.reshape(n_rows * n_targets, -1)
+    # The rows of ones, made heavy, are the conditions that weights of a node sum to one.
     heavy = 1e4
-    system = np.vstack([errors.T / unit, np.full(len(errors), heavy)])
-    right = np.append(np.zeros(errors.shape[1]), heavy)
+    ones = np.kron(np.eye(nodes.shape[1]), np.full(len(errors), heavy))
+    right = np.append(np.zeros(len(each)), np.full(len(ones), heavy))
     # The normal equations of the few candidates: as exact as is needed, and quick.
-    found, _ = nnls(*_triangular(system, right))
-    return np.asarray(found / found.sum())
+    found = nnls(*_triangular(np.vstack([each, ones]), right))[0].reshape(len(ones), -1)
+    found = found / found.sum(axis=1, keepdims=True)
+    return np.asarray(found[0] if shares is None else found)
 
 
 def _triangular(system: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:

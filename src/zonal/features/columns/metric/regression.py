@@ -12,7 +12,7 @@ from ....rows.threads import map_rows
 from ...landmarks import whitening
 from .distinct_sample import DistinctSample
 
-__all__ = ["Regression"]
+__all__ = ["Design", "Regression"]
 
 # Over the mean eigenvalue, strongest first: from little more than the mean of y, so that noise
 # is no reason for another metric, to where rounding errors begin to show in the gradients.
@@ -21,6 +21,62 @@ ALPHAS = np.geomspace(1e3, 1e-7, 21)
 MAX_BLOCK = 1 << 23
 # Numbers of columns times targets whose gradients are found together.
 MAX_WIDTH = 1 << 14
+
+
+@dataclass(frozen=True)
+class Design:
+    """Functions of landmarks at the rows of a sample, for any targets.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (m, d)
+    share : ndarray of shape (n_train,)
+        The weights of the training rows over their sum.
+    values : ndarray of shape (n_train, k)
+        The functions at the training rows about their mean, times the roots of `share`.
+    eigen : Eigen
+        Of the sums of their products.
+    rotated : ndarray of shape (n_held_out, k)
+        The functions at the held-out rows, in the eigenvectors.
+    turned : ndarray of shape (m, k)
+        From coefficients of the eigenvectors to those of the kernel at the landmarks.
+    """
+
+    landmarks: FloatArray
+    share: FloatArray
+    values: FloatArray
+    eigen: Eigen
+    rotated: FloatArray
+    turned: FloatArray
+
+    @classmethod
+    def of(cls, kernel: Kernel, sample: DistinctSample, landmarks: Array) -> "Design":
+        """Evaluate the kernel between rows and landmarks of these numbers."""
+        centers = sample.rows[landmarks]
+        _, whiten = whitening(kernel, centers)
+
+        def block(rows: FloatArray, out: FloatArray) -> None:
+            np.matmul(kernel(rows, centers), whiten, out=out)
+
+        shape = (len(sample.rows), whiten.shape[1])
+        Z = map_rows(block, sample.rows, np.empty(shape), 4 * len(centers))
+        n = sample.n_train
+        share = sample.weights[:n] / sample.weights[:n].sum()
+        Z -= share @ Z[:n]
+        Z[:n] *= np.sqrt(share)[:, None]
+        eigen = Eigen.of(Z[:n].T @ Z[:n])
+        vectors = eigen.vectors
+        return cls(centers, share, Z[:n], eigen, Z[n:] @ vectors, whiten @ vectors)
+
+    def path(self, targets: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield coefficients of the eigenvectors and held-out errors, the strongest alpha first."""
+        n = len(self.share)
+        Y = targets - self.share @ targets[:n]
+        rhs = self.eigen.vectors.T @ (self.values.T @ (np.sqrt(self.share)[:, None] * Y[:n]))
+        mean_value = float(np.square(self.values).sum()) / self.values.shape[1]
+        for alpha in mean_value * ALPHAS:
+            beta = self.eigen.shrink(alpha)[:, None] * rhs
+            yield beta, Y[n:] - self.rotated @ beta
 
 
 @dataclass(frozen=True)
@@ -49,33 +105,15 @@ class Regression:
     @classmethod
     def fit(cls, kernel: Kernel, sample: DistinctSample, landmarks: Array) -> "Regression":
         """Fit to the training rows of a sample, with landmarks of these numbers."""
-        centers = sample.rows[landmarks]
-        _, whiten = whitening(kernel, centers)
-
-        def block(rows: FloatArray, out: FloatArray) -> None:
-            np.matmul(kernel(rows, centers), whiten, out=out)
-
-        shape = (len(sample.rows), whiten.shape[1])
-        Z = map_rows(block, sample.rows, np.empty(shape), 4 * len(centers))
-        n = sample.n_train
-        share = sample.weights[:n] / sample.weights[:n].sum()
-        Z -= share @ Z[:n]
-        Y = sample.targets - share @ sample.targets[:n]
-        for values in (Z, Y):
-            values[:n] *= np.sqrt(share)[:, None]
-        gram = Z[:n].T @ Z[:n]
-        eigen = Eigen.of(gram)
-        rhs = eigen.vectors.T @ (Z[:n].T @ Y[:n])
-        rotated = Z[n:] @ eigen.vectors
-        best, coef, losses = np.inf, np.zeros_like(rhs), np.zeros(len(rotated))
+        design, weights = Design.of(kernel, sample, landmarks), sample.weights[sample.n_train :]
+        best, coef, losses = np.inf, np.empty(0), np.empty(0)
         # From the strongest on, to which ties go.
-        for alpha in np.trace(gram) / len(gram) * ALPHAS:
-            beta = eigen.shrink(alpha)[:, None] * rhs
-            squares = np.square(Y[n:] - rotated @ beta).sum(axis=1)
-            if (total := float(sample.weights[n:] @ squares)) < best:
+        for beta, errors in design.path(sample.targets):
+            squares = np.square(errors).sum(axis=1)
+            if (total := float(weights @ squares)) < best:
                 best, coef, losses = total, beta, squares
-        coef = whiten @ (eigen.vectors @ coef)
-        return cls(kernel, sample.rows[:n], share, centers, coef, losses)
+        rows = sample.rows[: sample.n_train]
+        return cls(kernel, rows, design.share, design.landmarks, design.turned @ coef, losses)
 
     def gradients(self) -> Iterator[FloatArray]:
         """Yield gradients at the training rows times the roots of their weights: [b, d]."""

@@ -85,9 +85,9 @@ class NormalScores(MonotoneMap):
     """
 
     @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray) -> Self:
+    def of(cls, values: FloatArray, weights: FloatArray, n_knots: int = KNOTS) -> Self:
         """Fit to the values of a column with their weights, none of them missing."""
-        x, middle = _knots(values, weights)
+        x, middle = _knots(values, weights, n_knots)
         return cls.through(x, ndtri(middle))
 
 
@@ -130,15 +130,17 @@ class Stretch(MonotoneMap):
         return cls(x, (found.z - center) / spread, found.slopes / spread)
 
 
-def _knots(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _knots(
+    values: FloatArray, weights: FloatArray, n_knots: int = KNOTS
+) -> tuple[FloatArray, FloatArray]:
     """Return some values, the least and the largest among them, and their places in F."""
     distinct, inverse = np.unique(values, return_inverse=True)
     share = np.bincount(inverse, weights) / weights.sum()
     # Half of a value's own share: the middle of its jump of F.
     middle = np.cumsum(share) - share / 2
     chosen = np.arange(len(distinct))
-    if len(distinct) > KNOTS:
-        levels = (np.arange(KNOTS) + 0.5) / KNOTS
+    if len(distinct) > n_knots:
+        levels = (np.arange(n_knots) + 0.5) / n_knots
         chosen = np.unique(np.clip(np.searchsorted(middle, levels), 0, len(distinct) - 1))
         chosen = np.union1d(chosen, [0, len(distinct) - 1])
     return distinct[chosen], middle[chosen]

@@ -1,0 +1,176 @@
+r"""Weights of candidates that may change with the distance to the nearest rows.
+
+Three distances stand for all: that of rows which are held out alone, one deep in holes, and one
+between. A row counts for each by its share in linear interpolation (`hats`), and each of the three
+counts alike: losses are over the mean loss of the first candidate there. Where it is known what
+will be asked, rows count as queries at their distances do.
+
+The answers that are tried, from simple to less so, are one candidate alone, a mean with constant
+weights, and one whose weights change with the distance. A less simple one is taken if it is better
+beyond chance, where holes are the unit: rows in one hole err together. Weights are judged in holes
+that did not find them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import FloatArray
+from ..model.distance_weights import DistanceWeights, hats
+from ..model.held_out import matched_weights
+from .distances import Distances
+from .weights import LEAST_GAIN, LEAST_WEIGHT, simplex_weights
+
+__all__ = ["Verdict", "verdict"]
+
+# Distances that have weights of their own, and groups of holes that are left out in turn.
+N_NODES, GROUPS = 3, 10
+# A gain counts from so many standard errors on: what one hole alone gains is one of them.
+DEVIATIONS = 2.0
+# What is deep in holes: all but a tenth of the rows there is nearer to others.
+DEEP = 0.9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What held-out rows at several distances say of candidates.
+
+    Attributes
+    ----------
+    errors : ndarray of shape (n_candidates, k)
+        Squared errors near, between and far, over those of the mean.
+    chosen : tuple of int
+        The candidates that are left.
+    weighing : DistanceWeights
+        Of these; constant weights have one node.
+    """
+
+    errors: FloatArray
+    chosen: tuple[int, ...]
+    weighing: DistanceWeights
+
+
+def verdict(held: Distances, predicted: FloatArray, blend: bool = True) -> Verdict:
+    """Weigh candidates by what they have said of held-out rows.
+
+    Parameters
+    ----------
+    held : Distances
+    predicted : ndarray of shape (n_candidates, n, t)
+        The simplest candidate first.
+    blend : bool
+        Whether more than one may be left.
+    """
+    truth, distance, holes = held.truth, held.distance, held.holes
+    nodes = _nodes(distance, held.is_alone)
+    shares = hats(distance, nodes)
+    losses = np.square(truth[None] - predicted).mean(axis=2)
+    weight = _balanced(losses[0] * held.weight, shares) * held.weight
+    if held.wanted is not None:
+        weight = matched_weights(distance, held.wanted) * held.weight
+    total = float(weight @ losses[0]) or 1.0
+    weight = weight / total
+
+    def is_better(new: FloatArray, old: FloatArray) -> bool:
+        gains = np.bincount(holes, weight * (old - new))
+        gains = gains[np.bincount(holes) > 0]
+        error = np.sqrt(len(gains) * gains.var(ddof=1)) if len(gains) > 1 else np.inf
+        return bool(gains.sum() > max(LEAST_GAIN * (weight @ old), DEVIATIONS * error))
+
+    alone = 0
+    for number in range(1, len(predicted)):
+        if is_better(losses[number], losses[alone]):
+            alone = number
+    best, found = losses[alone], np.eye(len(predicted))[alone][None]
+    for each in [np.ones((len(truth), 1)), shares] if blend and len(predicted) > 1 else []:
+        unseen = _unseen(predicted, truth, weight, each, holes)
+        if is_better(unseen, best):
+            best, found = unseen, _pruned(predicted, truth, weight, each)
+    counts = found.any(axis=0)
+    counts[0] |= len(found) > 1  # distances are in its units
+    chosen = np.flatnonzero(counts)
+    own = shares if len(found) > 1 else np.ones((len(truth), 1))
+    weighing = DistanceWeights(
+        nodes if len(found) > 1 else nodes[:1],
+        found[:, chosen],
+        _spread(predicted[chosen], truth, found[:, chosen], own),
+    )
+    mean = np.square(truth).mean(axis=1)
+    errors = (losses @ shares) / np.maximum(mean @ shares, np.finfo(float).tiny)
+    return Verdict(errors, tuple(chosen.tolist()), weighing)
+
+
+def _nodes(distance: FloatArray, alone: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the logarithms of the distances that have weights of their own."""
+    logs = np.log(np.maximum(distance, np.finfo(float).tiny))
+    first = float(np.median(logs[alone])) if alone.any() else float(logs.min())
+    last = float(np.quantile(logs[~alone], DEEP)) if not alone.all() else first
+    return np.linspace(first, last, N_NODES) if last > first else np.array([first])
+
+
+def _balanced(losses: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return weights of rows with which each node has the same sum of losses: [n]."""
+    sums = losses @ shares
+    return np.asarray(shares @ np.where(sums > 0, 1 / np.where(sums > 0, sums, 1.0), 0.0))
+
+
+def _unseen(
+    predicted: FloatArray,
+    truth: FloatArray,
+    weight: FloatArray,
+    shares: FloatArray,
+    holes: npt.NDArray[np.intp],
+) -> FloatArray:
+    """Return losses of the weighted mean, in each group of holes by weights from the others."""
+    out = np.empty(len(truth))
+    groups = holes % GROUPS
+    for group in np.unique(groups):
+        mine = groups == group
+        rest = ~mine if not mine.all() else mine
+        found = simplex_weights(predicted[:, rest], truth[rest], weight[rest], shares[rest])
+        out[mine] = np.square(truth[mine] - _mean(predicted[:, mine], found, shares[mine])).mean(
+            axis=1
+        )
+    return out
+
+
+def _pruned(
+    predicted: FloatArray, truth: FloatArray, weight: FloatArray, shares: FloatArray
+) -> FloatArray:
+    """Return the weights [k, n_candidates] by all held-out rows, none of them small."""
+    left = np.ones(len(predicted), bool)
+    while True:
+        found = np.zeros((shares.shape[1], len(predicted)))
+        found[:, left] = simplex_weights(predicted[left], truth, weight, shares)
+        some = found.max(axis=0) >= LEAST_WEIGHT
+        if (some == left).all():
+            break
+        left = some
+    found[found < LEAST_WEIGHT] = 0.0
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _mean(predicted: FloatArray, weights: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the weighted mean of predictions: [n, t]."""
+    return np.asarray(np.einsum("nk,kc,cnt->nt", shares, weights, predicted))
+
+
+def _spread(
+    predicted: FloatArray, truth: FloatArray, weights: FloatArray, shares: FloatArray
+) -> FloatArray:
+    """Return what nine of ten errors of the mean stay below, over the mean of what theirs do."""
+    own = np.abs(truth[None] - predicted).mean(axis=2)
+    mean = np.abs(truth - _mean(predicted, weights, shares)).mean(axis=1)
+    found = np.ones(len(weights))
+    for node, (share, each) in enumerate(zip(shares.T, weights, strict=True)):
+        theirs = each @ [_quantile(one, share) for one in own]
+        if theirs > 0:
+            found[node] = _quantile(mean, share) / theirs
+    return found
+
+
+def _quantile(values: FloatArray, weight: FloatArray, level: float = 0.9) -> float:
+    order = np.argsort(values)
+    totals = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(totals, level * totals[-1])])

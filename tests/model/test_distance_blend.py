@@ -1,0 +1,122 @@
+"""A weighted mean whose weights change with the distance to the nearest rows, as a model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import zonal
+from zonal.model.blend import start_of
+from zonal.model.distance_weights import DistanceWeights
+from zonal.model.recipe import Share
+from zonal.rows import Block
+
+NODES = np.log([0.1, 1.0])
+VALUES = np.array([[1.0, 0.0], [0.2, 0.8]])
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (500, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(500)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def models(data):
+    """Two local parts, and the first near the rows with more and more of the second."""
+    kernels = zonal.Matern(1.5, 0.5), zonal.Matern(2.5, 2.0)
+    first, second = (
+        zonal.KernelRidge(None, local=zonal.NeighborKriging(kernel, noise=0.01, n_features=0))
+        .fit(*data) for kernel in kernels
+    )  # fmt: skip
+    weighing = DistanceWeights(NODES, VALUES, np.array([1.0, 0.9]))
+    recipe = replace(first.recipe_, others=(Share(0.4, second.recipe_),), weighing=weighing)
+    blend = zonal.KernelRidge(None).fit(*data)
+    blend._start_ = start_of(recipe, blend._cells_, *data)
+    blend._sums_ = blend._start_.sums(Block(*data))
+    blend._solution_ = blend._start_.solved(blend._sums_)
+    return first, second, blend
+
+
+@pytest.fixture(scope="module")
+def queries(data):
+    """Rows near the known ones, and others ever farther away."""
+    rng = np.random.default_rng(1)
+    away = 2 + np.linspace(0, 1.5, 20)
+    return np.vstack([data[0][:20] + 0.01, np.column_stack([away, away])]) + 0.01 * rng.random(2)
+
+
+def shares(data, queries):
+    """The weights by brute force."""
+    distance = np.min(np.linalg.norm(queries[:, None] - data[0][None], axis=2), axis=1) / 0.5
+    far = 0.8 * np.clip((np.log(distance) - NODES[0]) / np.diff(NODES)[0], 0, 1)
+    return np.column_stack([1 - far, far])
+
+
+def test_predictions_are_the_weighted_mean(data, models, queries):
+    first, second, blend = models
+    w = shares(data, queries)
+    assert w[:, 1].min() == 0
+    assert w[:, 1].max() == pytest.approx(0.8)
+    a, b = first.predict(queries), second.predict(queries)
+    np.testing.assert_allclose(blend.predict(queries), w[:, 0] * a + w[:, 1] * b, rtol=1e-9)
+    (_, s), (_, t) = (model.predict(queries, return_std=True) for model in (first, second))
+    mean = blend.predict(queries)
+    squares = w[:, 0] * (s**2 + (a - mean) ** 2) + w[:, 1] * (t**2 + (b - mean) ** 2)
+    np.testing.assert_allclose(blend.predict(queries, return_std=True)[1] ** 2, squares, rtol=1e-6)
+
+
+def test_gradients_are_those_of_the_predictions(models, queries):
+    """Against differences, weights included."""
+    blend, step = models[2], 1e-6
+    found = blend.gradient(queries)
+    for column in range(2):
+        apart = np.zeros(2)
+        apart[column] = step
+        slope = (blend.predict(queries + apart) - blend.predict(queries - apart)) / (2 * step)
+        np.testing.assert_allclose(found[:, column], slope, rtol=1e-4, atol=1e-5)
+
+
+def test_draws_and_totals_have_the_moments_of_the_mixture(models, queries):
+    blend = models[2]
+    mean, std = blend.predict(queries, return_std=True)
+    drawn = blend._solution_.draw(queries, 4000, 0)[:, 0]
+    assert np.abs(drawn.mean(axis=1) - mean).max() < 5 * std.max() / np.sqrt(4000)
+    np.testing.assert_allclose(drawn.std(axis=1), std, rtol=5 / np.sqrt(2 * 4000))
+    weights = sp.csr_array(np.random.default_rng(2).random((len(queries), 3)))
+    total, joint = blend._solution_.totals(queries, weights)
+    np.testing.assert_allclose(total[:, 0], weights.T @ mean, rtol=1e-9)
+    sums = weights.T @ drawn
+    sizes = np.sqrt(np.diag(joint[:, :, 0]))
+    error = np.abs(np.cov(sums) - joint[:, :, 0]) / np.outer(sizes, sizes)
+    assert error.max() < 5 * np.sqrt(2 / 4000)
+
+
+def test_intervals_follow_the_weights(data, models, queries):
+    width = [np.subtract(*model.predict_interval(queries)[::-1]) for model in models]
+    w = shares(data, queries)
+    spread = 1 - 0.1 * w[:, 1] / 0.8
+    expected = spread * (w[:, 0] * width[0] + w[:, 1] * width[1])
+    np.testing.assert_allclose(width[2], expected, rtol=0.1)
+
+
+def test_saved_refitted_and_light(data, models, queries, tmp_path):
+    blend = models[2]
+    zonal.save(blend, tmp_path / "blend.zonal")
+    loaded = zonal.load(tmp_path / "blend.zonal")
+    np.testing.assert_array_equal(loaded.predict(queries), blend.predict(queries))
+    np.testing.assert_allclose(loaded.predict_interval(queries), blend.predict_interval(queries))
+    light = blend._solution_.light()
+    np.testing.assert_array_equal(light.mean(queries), blend._solution_.mean(queries))
+    again = blend.refitted(*data)
+    np.testing.assert_allclose(again.predict(queries), blend.predict(queries), rtol=1e-6)
+    assert "0.00 near, 0.80 far" in str(blend.recipe_)
+
+
+def test_weights_that_are_no_weights_are_refused():
+    damaged = DistanceWeights(NODES, VALUES[:1], np.ones(2))
+    with pytest.raises(ValueError, match="values"):
+        damaged._check_loaded()
