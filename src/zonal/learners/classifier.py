@@ -96,7 +96,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     True
     """
 
-    # Candidates beside the first one that the choice has found, until the log loss has weighed them.
+    # Candidates beside the first one that the choice found, until the log loss has weighed them.
     _others_: tuple[Start, ...] = ()
 
     def __init__(
