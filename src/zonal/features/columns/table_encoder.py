@@ -355,8 +355,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         self.columns_ = [self._record(name, builder.notes.get(name, "")) for name in cells]
         if crossed is not None:
-            name, told = " x ".join(crossed.columns), crossed.description
-            self.columns_.append({"column": name, "kind": "", "encoding": told, "note": ""})
+            combined = {"column": " x ".join(crossed.columns), "kind": ""}
+            self.columns_.append(combined | {"encoding": crossed.description, "note": ""})
         warn_left_out(self.columns_, self.ignore)
 
     def _read(self, cells: dict[str, Cells]) -> tuple[dict[str, Reader], dict[str, Array]]:
