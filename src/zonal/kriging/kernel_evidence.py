@@ -114,6 +114,10 @@ class Model:
             found += ([LOG_WEIGHT] if number else []) + list(term.bounds)
         return found
 
+    def only(self, numbers: Sequence[int]) -> "Model":
+        """Return the model with some terms, the first among them."""
+        return replace(self, terms=tuple(self.terms[number] for number in numbers))
+
     def without(self, number: int) -> "Model":
         """Return the model with one term less, which is not the first."""
         return replace(self, terms=(*self.terms[:number], *self.terms[number + 1 :]))

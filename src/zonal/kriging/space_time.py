@@ -146,7 +146,11 @@ def find_space_time(
         if gained < value:
             break
         best, value, names = fewer, reached, left
-    best, value = judged.climb(best, FEW)
+    # Few rows may have preferred the wrong ν: all climb once more, with the terms that are left.
+    kept = [["changes", *others].index(name) for name in names]
+    finalists = [best, *(model.only(kept) for model, _, _ in models)]
+    climbs = [judged.climb(one, FEW) for one in deadline.while_time(finalists, "all smoothnesses")]
+    best, value = max(climbs, key=lambda one: one[1])
     if verbose:
         _say(names, value, best)
     if value <= judged.evidence(Model((as_term(kernel),), math.log(first)))[0]:
