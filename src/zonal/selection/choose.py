@@ -19,7 +19,7 @@ from ..model.split_fits import FIT_NEIGHBORS
 from ..moments.folds import Splits
 from ..rows import sample_rows
 from ..rows.copies import relative_weights
-from ..rows.kept import KEPT_BYTES
+from ..rows.kept import KEPT_BYTES, PILOT_ROWS
 from ..rows.survey import Survey
 from .class_columns import ranked_better
 from .features import FeatureSearch
@@ -118,6 +118,10 @@ def choose(question: Question) -> Recipe | None:
     counting = counting[content_order(_safe_indexing(sample.X, counting))]
     with config_context(transform_output="default"):
         seen = sample.X, sample.y, Y, weight, counting, question.splits(np.sort(counting))
+        if len(counting) > PILOT_ROWS and question.plan is None:  # as of rows that stay in parts
+            few = counting[:PILOT_ROWS]
+            some = (None if part is None else _safe_indexing(part, few) for part in seen[:4])
+            seen = *some, np.arange(PILOT_ROWS), None
         asked = partial(Rows.of, *seen, question.scaled, question.survey.n_counting)
         rows = asked()
         places = is_places(rows, question.scaled)
