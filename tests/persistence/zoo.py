@@ -282,6 +282,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.KernelGLM("bernoulli", fourier(), local=local()), X, (y > 0).astype(float)),
     (zonal.KernelGLM(zonal.likelihoods.Student(4.0, 0.3), fourier()), X, y),
     (zonal.KernelRidgeClassifier(budget=32, random_state=0), MANY, (TARGET > 0).astype(int)),
+    (zonal.KernelRidgeClassifier(budget=32, random_state=0), TWO_KINDS, (BOTH > 0).astype(int)),
     (zonal.KernelRidgeClassifier(fourier(), local=local()), X, LABELS),
     (zonal.KernelRidgeClassifier(fourier(), encoder=zonal.TableEncoder()), TABLE, LABELS),
     (zonal.GaussianProcess(features()), X, y),

@@ -84,11 +84,12 @@ class CorrelatedRows:
     @cached_property
     def _ranking(self) -> Kernel:
         """The kernel that ranks candidates: each term counts as much as is not known of it."""
-        ranking = None
-        for (weight, term), points in zip(terms_of(self.kernel), self._points, strict=True):
-            part = weight * unexplained(term, self.rows, points) * term
-            ranking = part if ranking is None else ranking + part
-        assert ranking is not None
+        terms = zip(terms_of(self.kernel), self._points, strict=True)
+        parts = [one * (weight * unexplained(one, self.rows, points))
+                 for (weight, one), points in terms]  # fmt: skip
+        ranking: Kernel = parts[0]
+        for part in parts[1:]:
+            ranking = ranking + part
         return ranking
 
     @cached_property

@@ -96,6 +96,9 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     True
     """
 
+    # Candidates beside the first one that the choice found, until the log loss has weighed them.
+    _others_: tuple[Start, ...] = ()
+
     def __init__(
         self,
         features: Any = "auto",
@@ -350,7 +353,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
         super()._reduce(source, resume, learnt)
-        others = vars(self).pop("_others_", ())
+        others, self._others_ = self._others_, ()
         few = len(self.classes_) <= FEW_CLASSES  # of many, their coefficients take the memory
         if few and self.loss == "log" and learnt is None and resume is None and not source.once:
             phase("log loss", self.verbose)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._loaded import check_kind
 from .._typing import Array, FloatArray
 from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
@@ -50,6 +51,15 @@ class ClassBlend:
     starts: tuple[Start, ...]
     weights: tuple[float, ...]
     calibrated: SoftmaxCalibration
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless each part has a start and a weight."""
+        check_kind(self, "calibrated", SoftmaxCalibration)
+        if not len(self.parts) == len(self.starts) == len(self.weights) > 1:
+            raise ValueError(
+                f"{len(self.parts)} parts, {len(self.starts)} starts and {len(self.weights)} "
+                "weights of a weighted mean must be as many, and two at least."
+            )
 
     @property
     def coef(self) -> FloatArray:

@@ -72,6 +72,8 @@ class Question:
         Whether labels are fitted by log loss, perhaps in columns of normal scores.
     asked : ndarray of shape (q, d) or None
         Rows that will be asked, where they are known.
+    timeless : bool
+        Whether it was said that no column is a time.
     """
 
     survey: Survey
@@ -89,6 +91,7 @@ class Question:
     blend: bool = False
     logistic: bool = False
     asked: Array | None = None
+    timeless: bool = False
 
     @property
     def weight(self) -> FloatArray | None:
@@ -134,11 +137,11 @@ def choose(question: Question) -> Recipe | None:
         if local is None or unheld:
             found = _features(rows, search)
         else:
-            ladder = Ladder(rows, local, search, log, deadline, question.scaled)
+            ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
             if places:
-                weighed = ladder.places(question.blend, question.asked)
+                weighed = ladder.places(question.blend, question.asked, question.timeless)
             else:
-                tried = ladder.columns()
+                tried = ladder.columns(both_kinds=question.logistic)
                 weighed = ladder.weighed(tried, question.blend)
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
@@ -171,11 +174,7 @@ def _features(rows: Rows, search: FeatureSearch) -> Recipe:
     """Choose features alone, on the pilot."""
     best, metric = search.best()
     steps = [*_steps(rows, metric), ("features", search.fitted(best, metric))]
-    line = next(
-        line
-        for line in reversed(search.log.lines)
-        if best.words().items() <= line.items() and line["features"] == best.map
-    )
+    line = search.log.line_of(best.map, best.words())
     search.log.choose(line, 1.0, 1.0, 1.0)
     return Recipe(Pipeline(steps))
 
