@@ -120,7 +120,8 @@ def choose(question: Question) -> Recipe | None:
     # Samples are drawn in this order: how the rows are stored does not matter.
     counting = counting[content_order(_safe_indexing(sample.X, counting))]
     with config_context(transform_output="default"):
-        seen = sample.X, sample.y, Y, weight, counting, question.splits(np.sort(counting))
+        splits = question.splits(np.sort(counting))
+        seen: tuple[Any, ...] = sample.X, sample.y, Y, weight, counting, splits
         if len(counting) > PILOT_ROWS and question.plan is None:  # as of rows that stay in parts
             few = counting[:PILOT_ROWS]
             some = (None if part is None else _safe_indexing(part, few) for part in seen[:4])
