@@ -121,12 +121,14 @@ def choose(question: Question) -> Recipe | None:
     counting = counting[content_order(_safe_indexing(sample.X, counting))]
     with config_context(transform_output="default"):
         splits = question.splits(np.sort(counting))
-        seen: tuple[Any, ...] = sample.X, sample.y, Y, weight, counting, splits
-        if len(counting) > PILOT_ROWS and question.plan is None:  # as of rows that stay in parts
-            few = counting[:PILOT_ROWS]
-            some = (None if part is None else _safe_indexing(part, few) for part in seen[:4])
-            seen = *some, np.arange(PILOT_ROWS), None
-        asked = partial(Rows.of, *seen, question.scaled, question.survey.n_counting)
+        X, y = sample.X, sample.y
+        if len(counting) > PILOT_ROWS and splits is None:  # as of rows that stay in parts
+            few, counting = counting[:PILOT_ROWS], np.arange(PILOT_ROWS)
+            X, y, Y = (_safe_indexing(part, few) for part in (X, y, Y))
+            weight = None if weight is None else weight[few]
+        asked = partial(
+            Rows.of, X, y, Y, weight, counting, splits, question.scaled, question.survey.n_counting
+        )
         rows = asked()
         places = is_places(rows, question.scaled)
         if question.logistic and not places and ranked_better(rows):
