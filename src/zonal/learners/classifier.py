@@ -31,6 +31,8 @@ from .neighbor_kriging import NeighborKriging
 
 __all__ = ["KernelRidgeClassifier"]
 
+# Rows of so many columns are places, as in the choice.
+PLACE_COLUMNS = 3
 # Rows that weigh classifiers, each left out of the fits.
 BLEND_ROWS = 5_000
 # With more classes a calibration takes much memory, and waits for the first probabilities.
@@ -96,7 +98,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     True
     """
 
-    # Candidates beside the first one that the choice has found, until the log loss has weighed them.
+    # Candidates beside the first of the choice, until the log loss has weighed them.
     _others_: tuple[Start, ...] = ()
 
     def __init__(
@@ -392,7 +394,9 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         if len(candidates) == 1:
             return found
         X, labels, weight = how.sample(block, BLEND_ROWS)
-        return blend_classes(candidates, X, labels, len(self.classes_), weight)
+        # Rows that are left out alone tell nothing of holes: places have one model.
+        places = block.X.shape[1] <= PLACE_COLUMNS
+        return blend_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
 
     def _weight_unit(self, source: Source) -> float:
         """Return the mean factor of the classes: only ratios of these count beside the evidence."""
