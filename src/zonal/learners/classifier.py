@@ -1,4 +1,4 @@
-"""Classification by ridge regression on the indicators of the classes."""
+"""Classification: logistic regression on features, kriged indicators, or their mean."""
 
 from dataclasses import replace
 from operator import add
@@ -40,10 +40,10 @@ FEW_CLASSES = 50
 
 
 class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
-    r"""Classification by kernel ridge regression on the class indicators.
+    r"""Classification by kernel methods: by the log loss, or by ridge regression of indicators.
 
-    The indicator of each class is regressed on the features as in `KernelRidge`, all in one pass;
-    a row goes to the class with the largest value.
+    The indicator of each class is regressed on the features as in `KernelRidge`, all in one pass,
+    which chooses features and a local part; the log loss then fits and weighs them.
 
     Parameters
     ----------
@@ -55,9 +55,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
         chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
         the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
-        LogisticRegression with C = 1/α. Where a local part alone was chosen, it is compared with
-        logistic regression on landmark features of the same kernel, by the log loss of rows that
-        are left out. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
+        LogisticRegression with C = 1/α. What is chosen automatically may be a weighted mean of
+        such a fit and of a local part, kriging of the indicators, whose weights have the least log
+        loss on rows that are left out (`zonal.model.class_blend`), and columns may count by their
+        ranks. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
         into memory), a splitter as `cv`, a given local part and more than 50 classes have the
         squared loss; ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
