@@ -20,13 +20,11 @@ from .._typing import FloatArray
 from ..engines.correlation import ROOT_3, ROOT_5
 from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
 from ..kernels.base import Scaled, Sum
-from .numerics import SMOOTHNESS
+from .numerics import FAR, SMOOTHNESS
 
 __all__ = ["N_SLOPES", "differences_and_slopes", "fast_differences"]
 
 NO_TIME, CAUCHY, MATERN, CIRCLE = range(4)
-# Beyond, e^-t is zero.
-FAR = 745.0
 #: How many parameters have slopes, by the kind of the kernel of time: all have log ℓ of space; then
 #: come log ℓ of time, the power and log δ of a Cauchy kernel, and β.
 N_SLOPES = {NO_TIME: 1, CAUCHY: 5, MATERN: 3, CIRCLE: 3}

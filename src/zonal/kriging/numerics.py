@@ -4,18 +4,25 @@ import math
 
 __all__ = [
     "BLOCK",
+    "BLOCK_NUMBERS",
+    "DRAWN_COLUMNS",
+    "FAR",
     "FLOOR",
     "KEPT_FEATURES",
     "KEPT_NUMBERS",
     "LEAF_SIZE",
     "LOG_RATIO",
+    "MOST_COLUMNS",
     "NEGLIGIBLE",
     "PART",
     "POINTS",
+    "PREDICTED_ROWS",
     "QUERIES",
     "ROUNDING",
+    "SAMPLE_NUMBERS",
     "SMALLEST",
     "SMOOTHNESS",
+    "SUMMED_ROWS",
     "TILE",
 ]
 
@@ -23,6 +30,13 @@ __all__ = [
 SMOOTHNESS = (0.5, 1.5, 2.5)
 #: Rows that a thread takes at a time.
 BLOCK = 512
+#: Rows whose features are summed at a time, and the most numbers in the features that they need.
+SUMMED_ROWS, BLOCK_NUMBERS = 8192, 1 << 24
+#: Rows that are predicted or drawn at a time: their features are in the cache, or close to it; and
+#: columns of draws that a thread substitutes at a time.
+PREDICTED_ROWS, DRAWN_COLUMNS = 2048, 32
+#: Numbers in the features of the sample by which parameters of both parts are found.
+SAMPLE_NUMBERS = 1 << 22
 #: Columns at a time: rows of this width that neighbours share stay in the cache.
 TILE = 256
 #: Queries and points of a tile of distances: its keys stay in the cache of a core.
@@ -41,5 +55,9 @@ NEGLIGIBLE = 1e-11
 ROUNDING = 1e-28
 #: The least scale, so that its logarithm is finite.
 SMALLEST = 1e-300
+#: Beyond, e^-t is zero.
+FAR = 745.0
+#: More columns than a file may ask for.
+MOST_COLUMNS = 1 << 16
 #: Where the logarithm of the weight of one part of a model over another may go.
 LOG_RATIO = math.log(1e-6), math.log(1e6)
