@@ -5,29 +5,35 @@ import pytest
 
 import zonal
 from zonal.features.columns.ranker import Ranker
+from zonal.selection.class_columns import ranked_better
+from zonal.selection.rows import Rows
 
 
-def drawn(power, n_rows=1200):
-    """Return rows of four columns, and classes that ranks tell in smooth functions."""
+def rows_of(X, y):
+    order = np.arange(len(y))
+    return Rows.of(X, y, np.eye(2)[y], None, order)
+
+
+def skewed():
+    """Return rows over many orders of magnitude, and classes that are smooth in their ranks."""
     rng = np.random.default_rng(0)
-    Z = rng.standard_normal((n_rows, 4))
-    y = (np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] + 0.5 * rng.standard_normal(n_rows) > 0).astype(
-        int
-    )
-    return np.sign(Z) * np.abs(Z) ** power, y
+    Z = rng.standard_normal((1000, 4))
+    y = np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] + 0.5 * rng.standard_normal(1000) > 0
+    return np.exp(3 * Z), y.astype(np.intp)
 
 
-@pytest.mark.parametrize(("power", "ranked"), [(6, True), (1, False)])
-def test_columns_of_heavy_tails_are_ranked(power, ranked):
-    X, y = drawn(power)
-    if not ranked:  # two lumps whose distance is what tells the classes: ranks lose it
-        X = np.random.default_rng(1).standard_normal((1200, 4)) ** 2
-        y = (np.linalg.norm(X, axis=1) > 2).astype(int)
-    model = zonal.KernelRidgeClassifier(budget=64, metric=False, random_state=0).fit(X, y)
-    recipe = model.recipe_
-    steps = (recipe.features if recipe.features is not None else recipe.columns).steps
-    assert isinstance(steps[0][1], Ranker) == ranked
-    squared = zonal.KernelRidgeClassifier(
-        budget=64, metric=False, local=None, loss="squared", random_state=0
-    ).fit(X, y)
-    assert not isinstance(squared.recipe_.features.steps[0][1], Ranker)
+def test_ranks_where_they_tell_more():
+    X, y = skewed()
+    assert ranked_better(rows_of(X, y))
+    Z = np.random.default_rng(1).standard_normal((1000, 4)) ** 2
+    assert not ranked_better(rows_of(Z, (np.linalg.norm(Z, axis=1) > 2).astype(np.intp)))
+    on_sphere = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    assert not ranked_better(rows_of(on_sphere, y))
+
+
+@pytest.mark.parametrize("loss", ["log", "squared"])
+def test_the_classifier_ranks_columns_for_the_log_loss(loss):
+    model = zonal.KernelRidgeClassifier(
+        budget=64, metric=False, local=None, loss=loss, random_state=0
+    ).fit(*skewed())
+    assert isinstance(model.features_.steps[0][1], Ranker) == (loss == "log")

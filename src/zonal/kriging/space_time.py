@@ -25,8 +25,9 @@ from ..kernels import Matern, Periodic
 from .kernel_evidence import Judged, Model, Term
 from .locations import Locations
 from .noise import has_signal
+from .numerics import SMOOTHNESS
 from .search import Found
-from .space_time_terms import SMOOTHNESS, Space, as_term, change, season, stay
+from .space_time_terms import Space, as_term, change, season, stay
 from .units import column_groups
 
 __all__ = ["closing_period", "find_space_time", "is_circle"]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._loaded import check_kind
 from .._typing import Array, FloatArray
 from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
@@ -50,6 +51,15 @@ class ClassBlend:
     starts: tuple[Start, ...]
     weights: tuple[float, ...]
     calibrated: SoftmaxCalibration
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless each part has a start and a weight."""
+        check_kind(self, "calibrated", SoftmaxCalibration)
+        if not len(self.parts) == len(self.starts) == len(self.weights) > 1:
+            raise ValueError(
+                f"{len(self.parts)} parts, {len(self.starts)} starts and {len(self.weights)} "
+                "weights of a weighted mean must be as many, and two at least."
+            )
 
     @property
     def coef(self) -> FloatArray:
@@ -140,6 +150,7 @@ def blend_classes(
     labels: npt.NDArray[np.intp],
     n_classes: int,
     weight: FloatArray,
+    alone: bool = False,
 ) -> Any:
     """Weigh classifiers by rows of theirs, each of which is left out; one alone may be left.
 
@@ -153,6 +164,8 @@ def blend_classes(
     n_classes : int
         K.
     weight : ndarray of shape (s,)
+    alone : bool
+        Whether the one with the least loss is taken alone.
 
     Returns
     -------
@@ -172,6 +185,8 @@ def blend_classes(
         own.append((start, part))
     every = np.stack(chances)
     right = every[:, np.arange(len(labels)), labels]
+    if alone:
+        return own[int(np.argmax(np.log(right) @ weight))][1]
     counted = np.arange(len(own))
     while True:
         shares = mixture_weights(right[counted], weight)

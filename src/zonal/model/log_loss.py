@@ -133,7 +133,7 @@ class LogLoss:
         found = self.on_rows(space, rows)
         if local.columns is None:
             return found
-        whole = make_pipeline(local.columns, space.features)
+        whole = make_pipeline(*FeatureSpace(local.columns, 0).steps, space.features)
         return FromClasses(FeatureSpace(whole, space.n_columns), found.mode, found.calibrated)
 
 

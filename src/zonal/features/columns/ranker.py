@@ -12,8 +12,8 @@ from .table.monotone import NormalScores
 
 __all__ = ["Ranker"]
 
-# Knots of each map. Log loss of shuttle (10,000 training rows, 1,024 landmarks): .0091 with 32 knots,
-# .0057 with 256; scikit-learn's thousand quantiles have .0056, plain columns .0087.
+# Knots of each map. Log loss of shuttle (10,000 training rows, 1,024 landmarks): .0091 with 32
+# knots, .0057 with 256; scikit-learn's thousand quantiles have .0056, plain columns .0087.
 KNOTS = 256
 
 

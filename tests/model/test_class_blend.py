@@ -1,0 +1,85 @@
+"""Weighted means of classifiers."""
+
+import copy
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import zonal
+from zonal.model.class_blend import ClassBlend, mixture_weights
+
+
+def test_weights_have_the_least_log_loss_on_the_simplex():
+    rng = np.random.default_rng(0)
+    chances, weight = rng.uniform(0.05, 1, (3, 500)), rng.uniform(0.5, 2, 500)
+    chances[0] = np.clip(chances[0] + 0.1, 0, 1)
+
+    def loss(logs):
+        own = np.exp(logs) / np.exp(logs).sum()
+        return -np.average(np.log(own @ chances), weights=weight)
+
+    best = minimize(loss, np.zeros(3), method="BFGS").x
+    found = mixture_weights(chances, weight)
+    assert found.sum() == pytest.approx(1)
+    # Steps are slow where a weight goes to zero, and the loss is flat there.
+    assert loss(np.log(found)) <= loss(best) + 1e-4
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Return three classes that are smooth in one column and fine in two others, and a model."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (1500, 4))
+    f = np.sin(9 * X[:, 1]) * np.sin(9 * X[:, 2]) + 1.5 * X[:, 0] + 0.4 * rng.standard_normal(1500)
+    y = np.digitize(f, [-0.6, 0.6])
+    return X, y, zonal.KernelRidgeClassifier(budget=128, random_state=0).fit(X[:1000], y[:1000])
+
+
+def test_a_blend_answers_as_one_model_does(fitted):
+    X, y, model = fitted
+    found = model._solution
+    assert isinstance(found, ClassBlend)
+    assert model.loss_ == "log"
+    assert sum(found.weights) == pytest.approx(1)
+    chances = model.predict_proba(X[1000:])
+    np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-12)
+    assert (model.predict(X[1000:]) == chances.argmax(axis=1)).all()
+    assert model.predict_set(X[1000:], 0.9)[np.arange(500), y[1000:]].mean() > 0.85
+    assert "beside the following" in str(model.recipe_)
+    assert len(model.recipe_.others) == len(found.parts) - 1
+    assert sum(model.importances_.values()) == pytest.approx(1)
+
+
+def test_left_out_loss_is_that_of_new_rows(fitted):
+    X, y, model = fitted
+    losses = -np.log(model.predict_proba(X[1000:])[np.arange(500), y[1000:]])
+    error = losses.std() / 500**0.5
+    assert abs(losses.mean() - model.calibration_.loss) < 4 * error
+
+
+def test_gradients_are_those_of_the_decision_function(fitted):
+    X, _, model = fitted
+    rows, step = X[1000:1010], 1e-5
+    found = model.gradient(rows)
+    for j in range(4):
+        move = step * np.eye(4)[j]
+        above, below = (model.decision_function(rows + s * move) for s in (1, -1))
+        np.testing.assert_allclose(
+            found[:, :, j], (above - below) / (2 * step), rtol=2e-3, atol=1e-4
+        )
+
+
+def test_refits_and_further_rows(fitted):
+    X, y, model = fitted
+    again = model.refitted(X[:1000], y[:1000])
+    np.testing.assert_allclose(
+        again.predict_proba(X[1000:]), model.predict_proba(X[1000:]), atol=1e-3
+    )
+    other = model.refitted(X[500:], y[500:])
+    # Two shares of 500 rows each, of standard errors of .021.
+    assert abs(other.score(X[:500], y[:500]) - model.score(X[1000:], y[1000:])) < 0.09
+    more = copy.deepcopy(model).partial_fit(X[1000:], y[1000:])
+    assert more.loss_ == "squared"
+    assert more.n_rows_ == 1500
+    np.testing.assert_allclose(more.predict_proba(X[:10]).sum(axis=1), 1)
