@@ -15,7 +15,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-import zonal
 from zonal.kriging.ladder import is_short, split_parameters
 from zonal.kriging.locations import Locations, locate
 from zonal.kriging.process import LocalProcess
@@ -29,7 +28,7 @@ from zonal.selection.weighing import _balanced, _nodes
 from zonal.selection.weights import simplex_weights
 
 from ..measure import table
-from .data import DATA, Task, coads, elevation, forecast, gaps, in_blocks
+from .data import climate, coads, elevation, forecast, gaps
 
 KEPT = Path(__file__).parents[1] / "results" / "weights.json"
 FORMS = ("the first", "the second", "constant", "line in log distance", "three distances",
@@ -55,17 +54,8 @@ class Said(NamedTuple):
     weight: np.ndarray
 
 
-def climate() -> Task:
-    """Monthly temperatures, blocks of 10° held out."""
-    with np.load(DATA / "climate_berkeley.npz") as data:
-        X, y = data["X"].astype(float), data["y"].astype(float)
-    lat, lon, month = X.T
-    rows = np.column_stack([zonal.datasets.to_sphere(lat, lon), (month - 1) / 11])
-    return Task(rows, y, in_blocks(lat, lon))
-
-
 TASKS = {
-    "climate_berkeley": (climate, True),
+    "climate_berkeley": (lambda: climate("blocks"), True),
     "kaust_2a_9": (lambda: forecast(9), True),
     "elevation": (lambda: elevation("blocks"), False),
     "simulated field": (gaps, False),

@@ -19,7 +19,7 @@ from ..model.split_fits import FIT_NEIGHBORS
 from ..moments.folds import Splits
 from ..rows import sample_rows
 from ..rows.copies import relative_weights
-from ..rows.kept import KEPT_BYTES
+from ..rows.kept import KEPT_BYTES, PILOT_ROWS
 from ..rows.survey import Survey
 from .class_columns import ranked_better
 from .features import FeatureSearch
@@ -120,8 +120,15 @@ def choose(question: Question) -> Recipe | None:
     # Samples are drawn in this order: how the rows are stored does not matter.
     counting = counting[content_order(_safe_indexing(sample.X, counting))]
     with config_context(transform_output="default"):
-        seen = sample.X, sample.y, Y, weight, counting, question.splits(np.sort(counting))
-        asked = partial(Rows.of, *seen, question.scaled, question.survey.n_counting)
+        splits = question.splits(np.sort(counting))
+        X, y = sample.X, sample.y
+        if len(counting) > PILOT_ROWS and splits is None:  # as of rows that stay in parts
+            few, counting = counting[:PILOT_ROWS], np.arange(PILOT_ROWS)
+            X, y, Y = (_safe_indexing(part, few) for part in (X, y, Y))
+            weight = None if weight is None else weight[few]
+        asked = partial(
+            Rows.of, X, y, Y, weight, counting, splits, question.scaled, question.survey.n_counting
+        )
         rows = asked()
         places = is_places(rows, question.scaled)
         if question.logistic and not places and ranked_better(rows):

@@ -11,8 +11,7 @@ rows at several distances (`distances`), and are weighed by them (`weighing`).
 
 1. Narrow features and neighbours in plain columns are scored. With less than `AHEAD` of the loss
    of narrow features, neighbours go on alone: wider features have not been seen to gain more than
-   that. With more than `BEHIND` of it, and more than `NOISY` of noise, they go no further. From
-   `MANY_ROWS` on they always go on, and alone if they have less than all of it.
+   that. With more than `BEHIND` of it, and more than `NOISY` of noise, they go no further.
 2. Neighbours are tried in a learned metric, and in tables in columns that are stretched where
    targets are steep. Features go through the rounds of `features`, in plain columns and in the
    learned metric; they are dropped after the second if neighbours have less than `BEHIND` of their
@@ -57,10 +56,6 @@ __all__ = ["BEHIND", "Ladder", "Weighed", "is_places", "weigh"]
 #: noise than this relative to the field, they go no further. Wage and happiness have 1.06 to 1.17
 #: of the loss and a noise of 0.36 to 1.9; bikeshare and txhousing 0.16 and 0.71 and less than 0.1.
 AHEAD, BEHIND, NOISY = 0.55, 0.9, 0.3
-#: Of so many rows neighbours are never given up for their noise, and if they do better than narrow
-#: features they are enough: what more features could tell takes minutes to sum. 2,700,000 flights:
-#: neighbours 22.0 (RMSE), 333 features 23.8.
-MANY_ROWS = 1_000_000
 #: Candidates that are weighed: each costs as much as the others in predictions. Not tuned.
 SURVIVORS = 4
 #: Features of long range beside a local part: their number, and their length scale in median
@@ -227,13 +222,12 @@ class Ladder:
         """
         search, required = self.search, self.local.required
         narrow = search.glance()
-        many = len(self.rows.targets) >= MANY_ROWS
 
         def is_noise(candidate: Candidate) -> bool:
             return self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
 
         def is_loud(found: Found) -> bool:
-            return found.noise > NOISY and not (required or many)
+            return found.noise > NOISY and not required
 
         plain = self._noted(self.neighbors.alone(is_loud, is_noise))
         assert plain.found is not None
@@ -250,8 +244,6 @@ class Ladder:
                     found.append(self._noted(self.neighbors.in_columns(step, plain)))
             best = min(range(len(found)), key=lambda i: found[i].loss)
             found[best] = self._noted(self.neighbors.polished(found[best]))
-            if many and ratio < 1:
-                return [found[best]]
         if ratio > AHEAD and not required and self.deadline.allows("features alone"):
             scouts = search.scout(narrow)
             if min(map(self.judge.of_mean, found)) > BEHIND * scouts[0][1]:
