@@ -1,4 +1,4 @@
-"""Classification by ridge regression on the indicators of the classes."""
+"""Classification: logistic regression on features, kriged indicators, or their mean."""
 
 from dataclasses import replace
 from operator import add
@@ -31,6 +31,8 @@ from .neighbor_kriging import NeighborKriging
 
 __all__ = ["KernelRidgeClassifier"]
 
+# Rows of so many columns are places, as in the choice.
+PLACE_COLUMNS = 3
 # Rows that weigh classifiers, each left out of the fits.
 BLEND_ROWS = 5_000
 # With more classes a calibration takes much memory, and waits for the first probabilities.
@@ -38,10 +40,10 @@ FEW_CLASSES = 50
 
 
 class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
-    r"""Classification by kernel ridge regression on the class indicators.
+    r"""Classification by kernel methods: by the log loss, or by ridge regression of indicators.
 
-    The indicator of each class is regressed on the features as in `KernelRidge`, all in one pass;
-    a row goes to the class with the largest value.
+    The indicator of each class is regressed on the features as in `KernelRidge`, all in one pass,
+    which chooses features and a local part; the log loss then fits and weighs them.
 
     Parameters
     ----------
@@ -53,9 +55,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
         chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
         the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
-        LogisticRegression with C = 1/α. Where a local part alone was chosen, it is compared with
-        logistic regression on landmark features of the same kernel, by the log loss of rows that
-        are left out. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
+        LogisticRegression with C = 1/α. What is chosen automatically may be a weighted mean of
+        such a fit and of a local part, kriging of the indicators, whose weights have the least log
+        loss on rows that are left out (`zonal.model.class_blend`), and columns may count by their
+        ranks. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
         into memory), a splitter as `cv`, a given local part and more than 50 classes have the
         squared loss; ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
@@ -96,7 +99,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     True
     """
 
-    # Candidates beside the first one that the choice found, until the log loss has weighed them.
+    # Candidates beside the first of the choice, until the log loss has weighed them.
     _others_: tuple[Start, ...] = ()
 
     def __init__(
@@ -392,7 +395,9 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         if len(candidates) == 1:
             return found
         X, labels, weight = how.sample(block, BLEND_ROWS)
-        return blend_classes(candidates, X, labels, len(self.classes_), weight)
+        # Rows that are left out alone tell nothing of holes: places have one model.
+        places = block.X.shape[1] <= PLACE_COLUMNS
+        return blend_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
 
     def _weight_unit(self, source: Source) -> float:
         """Return the mean factor of the classes: only ratios of these count beside the evidence."""

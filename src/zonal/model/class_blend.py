@@ -150,6 +150,7 @@ def blend_classes(
     labels: npt.NDArray[np.intp],
     n_classes: int,
     weight: FloatArray,
+    alone: bool = False,
 ) -> Any:
     """Weigh classifiers by rows of theirs, each of which is left out; one alone may be left.
 
@@ -163,6 +164,8 @@ def blend_classes(
     n_classes : int
         K.
     weight : ndarray of shape (s,)
+    alone : bool
+        Whether the one with the least loss is taken alone.
 
     Returns
     -------
@@ -182,6 +185,8 @@ def blend_classes(
         own.append((start, part))
     every = np.stack(chances)
     right = every[:, np.arange(len(labels)), labels]
+    if alone:
+        return own[int(np.argmax(np.log(right) @ weight))][1]
     counted = np.arange(len(own))
     while True:
         shares = mixture_weights(right[counted], weight)
