@@ -1,7 +1,7 @@
 """python -m benchmarks.distance [names ...]: writes benchmarks/results/distance.md.
 
-`NeighborKriging()` with nothing set. Results are kept in distance.json, so that parts can be run
-one by one. Intervals are from the model's own variance, without any calibration.
+`NeighborKriging()` and `KernelRidge()` with nothing set. Results are kept in distance.json, so that
+parts can be run one by one. Intervals are from the model's own variance, without any calibration.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from ..measure import peak_memory, table
 from .data import (
     Field,
     Task,
+    climate,
     coads,
     elevation,
     fine_elevation,
@@ -33,14 +34,15 @@ from .data import (
 from .drawn import DRAWN, draw
 
 KEPT = Path(__file__).parents[1] / "results" / "distance.json"
-MODELS = {"split": {}, "neighbours alone": {"n_features": 0}}
+MODELS = {"split": {}, "neighbours alone": {"n_features": 0}, "KernelRidge()": {"chosen": True}}
 HEADER = ("data", "model", "error", "90 % hold", "95 % hold",
           "largest step north / east, of the truth", "std: middle / edge of holes",
           "fit, s (CPU)", "predictions, s (CPU)")  # fmt: skip
 ABOUT = (
     "# Near and far\n\n`python -m benchmarks.distance`: `NeighborKriging()` with nothing set "
     "(*split*: 256 features carry the low degrees of its kernel) and with `n_features=0` "
-    "(*neighbours alone*). Errors are RMSE, on elevation MSE in km². Intervals are from the "
+    "(*neighbours alone*), and `KernelRidge()`. Errors are RMSE, on elevation MSE in km², on "
+    "climate_berkeley MSE in K². Intervals are from the "
     "model's own variance, not calibrated. Steps are the largest between cells of holes side by "
     "side. Of *drawn* fields, errors are in units of that of the kernel they were drawn from, with "
     "all rows as neighbours, and intervals are to hold the truth without noise. *(before)*: "
@@ -53,14 +55,17 @@ def _fit(task: Task, options: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarr
     """Fit, predict what is asked for; std with noise."""
     train = ~task.asked
     clock, cpu = time.perf_counter(), time.process_time()
-    model = zonal.NeighborKriging(**options).fit(task.X[train], task.y[train])
+    chosen = "chosen" in options
+    model = zonal.KernelRidge() if chosen else zonal.NeighborKriging(**options)
+    model.fit(task.X[train], task.y[train])
     middle, middle_cpu = time.perf_counter(), time.process_time()
     mean, std = model.predict(task.X[task.asked], return_std=True)
     found = {
         "fit": (middle - clock, middle_cpu - cpu),
         "predict": (time.perf_counter() - middle, time.process_time() - middle_cpu),
     }
-    return model, mean, np.hypot(std, np.sqrt(model.noise_ * model.scale_)), found
+    noise = float(model._solution_.noise[0]) if chosen else model.noise_ * model.scale_
+    return model, mean, np.hypot(std, np.sqrt(noise)), found
 
 
 def _scores(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> dict[str, float]:
@@ -164,6 +169,8 @@ def many(options: dict[str, Any]) -> dict[str, Any]:
 TASKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "elevation, random rows": lambda o: on_rows(elevation("random"), o, squared=True),
     "elevation, blocks of 10°": lambda o: on_rows(elevation("blocks"), o, squared=True),
+    "climate_berkeley, random rows": lambda o: on_rows(climate("random"), o, squared=True),
+    "climate_berkeley, blocks of 10°": lambda o: on_rows(climate("blocks"), o, squared=True),
     "simulated field, its holes": lambda o: on_rows(gaps(), o),
     "COADS July, 50° × 50° hidden": lambda o: on_grid(coads(), o),
     **{

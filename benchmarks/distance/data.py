@@ -12,6 +12,7 @@ import zonal
 __all__ = [
     "Field",
     "Task",
+    "climate",
     "coads",
     "coads_axes",
     "elevation",
@@ -60,6 +61,20 @@ def elevation(split: str) -> Task:
     else:
         asked = in_blocks(*place.T)
     return Task(X, y, asked)
+
+
+def climate(split: str) -> Task:
+    """Temperatures of twelve months: a random tenth, or a tenth of all blocks of 10°."""
+    with np.load(DATA / "climate_berkeley.npz") as data:
+        X, y = data["X"].astype(float), data["y"].astype(float)
+    lat, lon, month = X.T
+    asked = np.zeros(len(y), bool)
+    if split == "random":
+        asked[np.random.default_rng(0).permutation(len(y))[-(len(y) // 10) :]] = True
+    else:
+        asked = in_blocks(lat, lon)
+    rows = np.column_stack([zonal.datasets.to_sphere(lat, lon), (month - 1) / 11])
+    return Task(rows, y, asked)
 
 
 def in_blocks(lat: np.ndarray, lon: np.ndarray) -> np.ndarray:

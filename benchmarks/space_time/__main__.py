@@ -26,7 +26,8 @@ ABOUT = (
     "which knows that the last column is a time and how long its year is; *columns*: "
     "`NeighborKriging()`, to which it is one more column; *climatology*: the mean and, where there "
     "is a year, two harmonics of it, at the nearest station or place; *LightGBM* with place, time "
-    "and time of the year, its intervals from the errors of a tenth of the training rows. "
+    "and time of the year, stopped by the errors of training rows that are held out like those "
+    "asked for (days, stations, the month before, blocks), which also give its intervals. "
     "Intervals of the others are from the model's own variance, not calibrated. The machine was "
     "shared by many: CPU seconds are what counts."
 )
@@ -68,12 +69,14 @@ def _trees(task: Task) -> np.ndarray:
 
 
 def lightgbm(task: Task) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Boosted trees, stopped by a tenth of the training rows, which also give the spread."""
+    """Boosted trees, stopped by training rows like those asked for, which give the spread."""
     import lightgbm as lgb
 
     X, train = _trees(task), np.flatnonzero(~task.asked)
     clock, cpu = time.perf_counter(), time.process_time()
     held = train[np.random.default_rng(1).random(len(train)) < 0.1]
+    if task.alike is not None:
+        held = train[task.alike[train]]
     rest = np.setdiff1d(train, held)
     model = lgb.LGBMRegressor(
         n_estimators=3000, learning_rate=0.1, num_leaves=63, verbose=-1, n_jobs=1, random_state=0

@@ -19,6 +19,8 @@ class Task(NamedTuple):
     """Rows, of which the last column is the time, and what is asked for.
 
     `place` are latitude and longitude in degrees, or x and y; `time` the periods of the time.
+    `alike` are rows that can be held out of the training rows for a method that needs it, of the
+    same kind as those that are asked for: days, stations, the last month, blocks; None: any rows.
     """
 
     X: np.ndarray
@@ -26,6 +28,7 @@ class Task(NamedTuple):
     asked: np.ndarray
     place: np.ndarray
     time: Any
+    alike: np.ndarray | None = None
 
 
 def _load(name: str) -> dict[str, np.ndarray]:
@@ -39,9 +42,9 @@ def _random(n: int) -> np.ndarray:
     return asked
 
 
-def _blocks(place: np.ndarray) -> np.ndarray:
+def _blocks(place: np.ndarray, seed: int = 0) -> np.ndarray:
     cell = np.floor((place[:, 0] + 90) / 10) * 36 + np.floor((place[:, 1] % 360) / 10)
-    return np.random.default_rng(0).random(BLOCKS)[cell.astype(int)] < SHARE
+    return np.random.default_rng(seed).random(BLOCKS)[cell.astype(int)] < SHARE
 
 
 def months(name: str, split: str) -> Task:
@@ -50,14 +53,22 @@ def months(name: str, split: str) -> Task:
     place, month = data["X"][:, :2].astype(float), data["X"][:, 2].astype(float)
     X = np.column_stack([zonal.datasets.to_sphere(*place.T), month])
     asked = _random(len(X)) if split == "random" else _blocks(place)
-    return Task(X, data["y"].astype(float), asked, place, 12.0)
+    alike = None if split == "random" else _blocks(place, seed=1)
+    return Task(X, data["y"].astype(float), asked, place, 12.0, alike)
 
 
-def kaust(number: int) -> Task:
-    """Simulated fields of the KAUST competition, with the rows that it asks for."""
+def kaust(number: int, last: int | None = None) -> Task:
+    """Simulated fields of the KAUST competition, with the rows that it asks for.
+
+    With a last time, the ten times after it are asked for instead: one forecast alone tells little.
+    """
     data = _load(f"kaust_2a_{number}")
-    X = data["X"].astype(float)
-    return Task(X, data["y"].astype(float), data["test"].astype(bool), X[:, :2], ())
+    X, y, asked = data["X"].astype(float), data["y"].astype(float), data["test"].astype(bool)
+    if last is not None:
+        known = ~asked & (X[:, 2] <= last + 10)
+        X, y = X[known], y[known]
+        asked = X[:, 2] > last
+    return Task(X, y, asked, X[:, :2], ())
 
 
 def stations(split: str) -> Task:
@@ -66,14 +77,16 @@ def stations(split: str) -> Task:
     place, day = data["X"][:, :2].astype(float), data["X"][:, 2].astype(float)
     X = np.column_stack([zonal.datasets.to_sphere(*place.T), day])
     if split == "last month":
-        asked = day > day.max() - 30
+        asked, alike = day > day.max() - 30, day > day.max() - 60
     else:
         label = (
             day.astype(int) if split == "days" else np.unique(place, axis=0, return_inverse=True)[1]
         )
         label = np.unique(label, return_inverse=True)[1].ravel()
-        asked = np.random.default_rng(0).random(label.max() + 1)[label] < SHARE
-    return Task(X, data["y"].astype(float), asked, place, 365.25)
+        asked, alike = (
+            np.random.default_rng(seed).random(label.max() + 1)[label] < SHARE for seed in (0, 1)
+        )
+    return Task(X, data["y"].astype(float), asked, place, 365.25, alike)
 
 
 def tracks(name: str) -> Task:
@@ -95,6 +108,10 @@ TASKS: dict[str, Callable[[], Task]] = {
         for split in ("random", "blocks")
     },
     **{f"kaust_2a_{number}": (lambda number=number: kaust(number)) for number in (1, 6, 9)},
+    **{
+        f"kaust_2a_9, times {last + 1} to {last + 10}": (lambda last=last: kaust(9, last))
+        for last in (40, 50, 60, 70, 80)
+    },
     **{
         f"noaa_tmax, {split}": (lambda split=split: stations(split))
         for split in ("days", "stations", "last month")

@@ -125,13 +125,14 @@ def _apart(
 
 def _measured(task: Task, method: Method) -> dict[str, Any]:
     """Return the scores of one method on a task, its seconds and the memory that it adds."""
+    version = importlib.metadata.version(method.library)  # fails before the work, not after
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     clock, cpu = time.perf_counter(), time.process_time()
     forecast = method.run(task)
     seconds = {"clock": time.perf_counter() - clock, "cpu": time.process_time() - cpu}
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     return {
-        "version": importlib.metadata.version(method.library),
+        "version": version,
         "rows": [len(task.y), len(task.y_test)],
         **scores(task.y_test, forecast),
         **seconds,

@@ -74,8 +74,8 @@ def test_blocks_do_not_matter(monkeypatch):
     columns = np.column_stack([np.ones(150), locations.targets, features(locations.rows)])
     whitened = whitening.apply(columns)
     whole = fitted(10).predict(QUERIES, features, return_std=True)
-    monkeypatch.setattr(joint_module, "BLOCK", 16)
-    monkeypatch.setattr(joint_module, "QUERIES", 7)
+    monkeypatch.setattr(joint_module, "SUMMED_ROWS", 16)
+    monkeypatch.setattr(joint_module, "PREDICTED_ROWS", 7)
     gram = whitened_gram(whitening, locations, features, process.points)
     np.testing.assert_allclose(gram, whitened.T @ whitened, atol=1e-9)
     for one, other in zip(

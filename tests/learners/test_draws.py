@@ -74,8 +74,8 @@ def test_the_same_seed_gives_the_same_field(name, monkeypatch):
     np.testing.assert_allclose(model.sample_y(NEW, 2, 3), draws[:, :2], **tolerance)
     with one_thread():
         np.testing.assert_array_equal(model.sample_y(NEW, 6, 3), draws)
-    monkeypatch.setattr("zonal.kriging.sequential.BLOCK", 7)
-    monkeypatch.setattr("zonal.kriging.sequential.COLUMNS", 4)
+    monkeypatch.setattr("zonal.kriging.sequential.PREDICTED_ROWS", 7)
+    monkeypatch.setattr("zonal.kriging.sequential.DRAWN_COLUMNS", 4)
     monkeypatch.setattr("zonal.model.drawing.NUMBERS", 40)
     np.testing.assert_allclose(model.sample_y(NEW, 6, 3), draws, **tolerance)
     assert np.abs(model.sample_y(NEW, 6, 4) - draws).max() > 1e-3

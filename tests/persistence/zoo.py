@@ -55,6 +55,9 @@ SKEW = np.exp(2 * np.sin(6 * PLANE[:, 0]) + 4 * PLANE[:, 1] + 0.1 * NOISE)
 TWO_KINDS = np.random.default_rng(5).uniform(-2, 2, (400, 5))  # a weighted mean of models is best
 BOTH = TWO_KINDS @ [1.0, -1.0, 0.5, 0.5, 0.0] + np.sin(3 * TWO_KINDS[:, 0])
 BOTH = BOTH + 0.4 * np.random.default_rng(10).standard_normal(400)
+LEVELS = np.random.default_rng(6).integers(6, size=(2, 600))
+PAIRS = pd.DataFrame({"a": LEVELS[0], "b": LEVELS[1]}).map("w{}".format)
+CROSSED = np.random.default_rng(4).standard_normal((6, 6))[tuple(LEVELS)]
 MONTHLY = np.column_stack([np.tile(PLANE[:60], (6, 1)), np.repeat(np.arange(6.0), 60)])
 SEASON = np.sin(3 * MONTHLY[:, 0]) + np.cos(MONTHLY[:, 2]) * MONTHLY[:, 1]
 GLOBE = np.column_stack([RNG.uniform(-90, 90, N), RNG.uniform(-180, 180, N), X[:, 0]])
@@ -316,6 +319,7 @@ MODELS = _named(
         *(Model(map_, (SPARSE[:9],), (SPARSE,)) for map_ in SPARSE_MAPS),
         Model(zonal.SphereEncoder(0, 1, rest="interval"), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.TableEncoder(max_levels=5), (TABLE[:9],), (TABLE, y)),
+        Model(zonal.TableEncoder(max_levels=2), (PAIRS[:9],), (PAIRS, CROSSED)),  # combinations
         Model(PlaceTimeEncoder(), (DATED[:9],), (DATED,)),
         *(Model(learner, (rows[:9],), (rows, target)) for learner, rows, target in LEARNERS),
         *(

@@ -1,5 +1,7 @@
 """The automatic choice: what it finds, what it records, and where it does not choose."""
 
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,6 +56,17 @@ def test_the_learner_shows_the_table(model):
 def test_same_seed_same_choice(table, model):
     again = zonal.KernelRidge(budget=128, random_state=0).fit(*table[:2])
     np.testing.assert_array_equal(again.predict(table[2]), model.predict(table[2]))
+
+
+def test_many_rows_are_chosen_by_a_sample(table):
+    """The choice sees so many of them; the fit has all."""
+    weights = np.where(np.arange(700) % 7 > 0, 1.0, 2.0)
+    with mock.patch("zonal.selection.choose.PILOT_ROWS", 400):
+        model = zonal.KernelRidge(budget=64, random_state=0).fit(*table[:2], weights)
+    assert model.selection_["rows"].max() <= 400
+    assert model.n_rows_ == 700
+    assert len(model.local_._solution_.part.joint.process.rows) == 700
+    assert np.mean((model.predict(table[2]) - table[3]) ** 2) < 0.01
 
 
 def test_save_and_load(table, model, tmp_path):

@@ -25,6 +25,8 @@ __all__ = [
     "MATERN_32",
     "MATERN_52",
     "RATIONAL",
+    "ROOT_3",
+    "ROOT_5",
     "Correlation",
     "correlate",
     "exp_minus",

@@ -8,28 +8,17 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._typing import Array, FloatArray
-from .._validation import canonical, check_values, row_norms
+from .._validation import canonical, check_values, is_plain, row_norms
 
 __all__ = ["as_rows", "check_columns", "cosines", "dots", "inverse_norms"]
 
 
 def as_rows(X: Any) -> Any:
     """Return X as a two-dimensional float array or CSR matrix, finite and not empty."""
-    if _is_plain(X):
+    if is_plain(X):
         return X
     check_values(X, "X")
     return canonical(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]))
-
-
-def _is_plain(X: Any) -> bool:
-    """Tell whether X is a finite float array already: `check_array` asks a millisecond of others.
-
-    A choice evaluates kernels a thousand times.
-    """
-    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float64, np.float32):
-        return False
-    with np.errstate(all="ignore"):
-        return bool(X.size and np.isfinite(X.sum()))
 
 
 def dots(rows: Any, others: Any) -> Array:

@@ -17,6 +17,7 @@ from ..engines.correlation import Correlation
 from .evidence import Evaluation, evaluate, gradient
 from .information import information
 from .neighbors import Indices
+from .numerics import LOG_RATIO
 from .pairs import NO_EXTRA, Extra
 from .sample import Parameters, Sample
 
@@ -25,7 +26,6 @@ __all__ = ["LOG_NOISE", "climb", "maximize"]
 # Where parameters may go: length scales in units of the columns' standard deviations.
 LOG_SCALE = np.log(1e-4), np.log(1e3)
 LOG_NOISE = np.log(1e-8), np.log(1e4)
-LOG_RATIO = np.log(1e-6), np.log(1e6)
 # A climb ends where a step promises less evidence for each row than this, and neighbours are found
 # anew where the last ones let it grow by more than twenty times as much.
 LEAST_GAIN = 1e-4

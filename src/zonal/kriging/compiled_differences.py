@@ -17,16 +17,14 @@ import numpy as np
 from numba import njit
 
 from .._typing import FloatArray
+from ..engines.correlation import ROOT_3, ROOT_5
 from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
 from ..kernels.base import Scaled, Sum
+from .numerics import FAR, SMOOTHNESS
 
 __all__ = ["N_SLOPES", "differences_and_slopes", "fast_differences"]
 
 NO_TIME, CAUCHY, MATERN, CIRCLE = range(4)
-_NU = (0.5, 1.5, 2.5)
-ROOT_3, ROOT_5 = math.sqrt(3.0), math.sqrt(5.0)
-# Beyond, e^-t is zero.
-FAR = 745.0
 #: How many parameters have slopes, by the kind of the kernel of time: all have log ℓ of space; then
 #: come log ℓ of time, the power and log δ of a Cauchy kernel, and β.
 N_SLOPES = {NO_TIME: 1, CAUCHY: 5, MATERN: 3, CIRCLE: 3}
@@ -89,7 +87,7 @@ def _parameters(
     if not isinstance(kernel, SpaceTime) or not isinstance(kernel.space, Matern):
         return None
     space, time = kernel.space, kernel.time
-    if space.nu not in _NU:
+    if space.nu not in SMOOTHNESS:
         return None
     inverse = np.broadcast_to(1 / np.asarray(space.length_scale, np.float64), (n_columns - 1,))
     head = np.ascontiguousarray(inverse), float(space.nu)
@@ -99,10 +97,10 @@ def _parameters(
     if isinstance(time, Cauchy):
         numbers = np.array([float(np.ravel(time.length_scale)[0]), time.power, time.decay])
         return *head, CAUCHY, numbers, beta
-    if isinstance(time, Periodic) and (time.nu in _NU or time.nu == math.inf):
+    if isinstance(time, Periodic) and (time.nu in SMOOTHNESS or time.nu == math.inf):
         nu = 0.0 if time.nu == math.inf else time.nu
         return *head, CIRCLE, np.array([time.length_scale, time.period, nu]), beta
-    if isinstance(time, Matern) and time.nu in _NU:
+    if isinstance(time, Matern) and time.nu in SMOOTHNESS:
         scale = float(np.ravel(time.length_scale)[0])
         return *head, MATERN, np.array([scale, time.nu, 0.0]), beta
     return None

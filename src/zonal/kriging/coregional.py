@@ -38,13 +38,12 @@ from .covariance import covariances
 from .low import LandmarkLow, Low
 from .neighborhood import back, count_neighbors, factor, pair_squares
 from .neighbors import Indices, Nearest, packed, prefix_neighbors
+from .numerics import BLOCK
 from .pairs import subtract_products
 from .process import LocalProcess
 from .whitening import Whitening, spatial_order
 
 __all__ = ["CoregionalProcess", "stacked"]
-
-BLOCK = 512
 
 
 def stacked(rows: Array, n_targets: int, latent: bool = False) -> FloatArray:

@@ -19,6 +19,7 @@ from .compiled_differences import fast_differences
 from .covariance import terms_of
 from .low import length_scale_of
 from .neighbors import Indices, Nearest, earlier_neighbors
+from .numerics import BLOCK
 
 __all__ = ["CorrelatedRows", "metric_points", "unexplained"]
 
@@ -27,7 +28,6 @@ CANDIDATES = 2
 # What time counts in the metric of a term that does not depend on it: enough to tell rows of one
 # place apart.
 LITTLE = 1e-3
-BLOCK = 1024
 # What is left of a term: rows that tell, of how many, how many neighbours each, and the least. With
 # the covariances themselves climate_berkeley had .60 near the rows instead of .14, and 9.17 in
 # blocks instead of 8.80 (splits of training rows).
@@ -84,11 +84,12 @@ class CorrelatedRows:
     @cached_property
     def _ranking(self) -> Kernel:
         """The kernel that ranks candidates: each term counts as much as is not known of it."""
-        ranking = None
-        for (weight, term), points in zip(terms_of(self.kernel), self._points, strict=True):
-            part = weight * unexplained(term, self.rows, points) * term
-            ranking = part if ranking is None else ranking + part
-        assert ranking is not None
+        terms = zip(terms_of(self.kernel), self._points, strict=True)
+        parts = [one * (weight * unexplained(one, self.rows, points))
+                 for (weight, one), points in terms]  # fmt: skip
+        ranking: Kernel = parts[0]
+        for part in parts[1:]:
+            ranking = ranking + part
         return ranking
 
     @cached_property

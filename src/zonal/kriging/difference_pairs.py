@@ -15,6 +15,7 @@ from .compiled_differences import fast_differences
 from .covariance import Covariance
 from .neighborhood import Factors
 from .neighbors import Indices
+from .numerics import BLOCK
 from .pairs import NO_LOW, Extra, LowPair
 from .weights import compiled_weights
 
@@ -28,8 +29,6 @@ __all__ = [
     "pair_weights",
 ]
 
-# Rows whose pairs are evaluated at a time: 528 pairs each with 32 neighbours, some megabytes.
-BLOCK = 256
 #: A covariance of zero, to which those of the pairs are added.
 NOTHING = Covariance(np.array([[GAUSSIAN, 0.0, 0.0, 1.0]]))
 

@@ -13,8 +13,9 @@ from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
 from .covariance import Covariance
 from .marginal import Marginal, Observed, marginal
-from .neighborhood import BLOCK, Factors
+from .neighborhood import Factors
 from .neighbors import Indices
+from .numerics import BLOCK
 from .pairs import NO_EXTRA, Extra
 from .sample import Parameters, Sample
 from .weight_gradient import compiled_gradient

@@ -21,7 +21,8 @@ from ..engines.correlation import Correlation, correlate, slopes
 from ..rows.threads import ordered_map
 from .covariance import Covariance
 from .evidence import Evaluation
-from .neighborhood import BLOCK, Factors, back, count_neighbors, forward, gather
+from .neighborhood import Factors, back, count_neighbors, forward, gather
+from .numerics import BLOCK
 from .pairs import NO_EXTRA, Extra
 from .sample import Parameters, Sample
 from .weights import compiled_weights

@@ -24,6 +24,7 @@ from ..rows.threads import ordered_map
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
+from .numerics import BLOCK_NUMBERS, PREDICTED_ROWS, SUMMED_ROWS
 from .process import LocalProcess
 from .whitening import Block, Whitening, spatial_order, subtract_neighbors
 
@@ -42,10 +43,6 @@ __all__ = [
 #: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
 
-# Rows of a block, and the most numbers in the features that it needs.
-BLOCK, BLOCK_NUMBERS = 8192, 1 << 24
-# Rows that are predicted at a time: their features are in the cache, or close to it.
-QUERIES = 2048
 # Features vary slowly: their coefficients are known as well from rows that are far apart as from
 # all. RMSE from the first 10,000 rows, the first 20,000 and all: elevation in blocks .5371, .5368,
 # .5366; simulated field .8300, .8297, .8305; simulated ν = 1/2 in holes .5323, .5324, .5323.
@@ -152,8 +149,8 @@ class Joint:
 
 def _walk(run: Callable[[Indices], None], X: Array) -> None:
     """Call a function with the numbers of rows near each other, which share their neighbours."""
-    order = spatial_order(X) if len(X) > QUERIES else np.arange(len(X))
-    blocks = [order[start : start + QUERIES] for start in range(0, len(X), QUERIES)]
+    order = spatial_order(X) if len(X) > PREDICTED_ROWS else np.arange(len(X))
+    blocks = [order[start : start + PREDICTED_ROWS] for start in range(0, len(X), PREDICTED_ROWS)]
     for _ in ordered_map(run, blocks):
         pass
 
@@ -199,7 +196,7 @@ def whitened_gram(
     share = len(whitening) / len(locations)
     rows_a_row = min(2 / share, 1 + whitening.neighbors.shape[1])
     width = 1 + locations.targets.shape[1] + features(locations.rows[:1]).shape[1]
-    size = max(1, min(BLOCK, int(BLOCK_NUMBERS / (rows_a_row * width))))
+    size = max(1, min(SUMMED_ROWS, int(BLOCK_NUMBERS / (rows_a_row * width))))
     gram: FloatArray | None = None
     # In the order of the blocks, so that the number of threads does not change the sums.
     for part in ordered_map(products, whitening.blocks(size, points)):
@@ -226,7 +223,7 @@ def _by_blocks(
     def run(part: slice) -> None:
         found[part] = carried(rows[part], coef)
 
-    slices = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
+    slices = [slice(start, start + SUMMED_ROWS) for start in range(0, len(rows), SUMMED_ROWS)]
     for _ in ordered_map(run, slices if len(coef) else []):
         pass
     return found

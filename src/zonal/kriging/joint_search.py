@@ -15,6 +15,7 @@ from .joint import Features, whitened_gram
 from .locations import Locations
 from .marginal import Observed, best_ratio
 from .neighbors import earlier_neighbors
+from .numerics import SAMPLE_NUMBERS
 from .process import LocalProcess
 from .sample import BASE_ROWS, Parameters, Sample
 from .search import Found
@@ -24,8 +25,8 @@ __all__ = ["joint_parameters"]
 
 # Rows whose terms of the evidence are summed, where features are few and where they are many.
 JUDGED_ROWS, MORE_ROWS = 2_000, 4_000
-# Numbers in the features of the sample.
-SAMPLE_NUMBERS, SAMPLE_ROWS = 1 << 22, 24_000
+# Rows of the sample at most, where features are few.
+SAMPLE_ROWS = 24_000
 
 
 def joint_parameters(

@@ -28,6 +28,7 @@ from .locations import Locations
 from .marginal import Observed, marginal
 from .neighborhood import Factors
 from .neighbors import Indices, append_new, earlier_neighbors
+from .numerics import BLOCK, LOG_RATIO
 from .pairs import Extra
 from .weight_gradient import pair_gradient
 from .weights import compiled_weights
@@ -36,8 +37,7 @@ from .whitening import Whitening
 __all__ = ["Judged", "Model", "Term", "judged_numbers"]
 
 Bounds = tuple[tuple[float, float], ...]
-BLOCK = 128
-LOG_NOISE, LOG_WEIGHT = (np.log(1e-7), np.log(1e3)), (np.log(1e-6), np.log(1e6))
+LOG_NOISE = np.log(1e-7), np.log(1e3)
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,12 @@ class Model:
         """Where each parameter may go."""
         found = [LOG_NOISE]
         for number, term in enumerate(self.terms):
-            found += ([LOG_WEIGHT] if number else []) + list(term.bounds)
+            found += ([LOG_RATIO] if number else []) + list(term.bounds)
         return found
+
+    def only(self, numbers: Sequence[int]) -> "Model":
+        """Return the model with some terms, the first among them."""
+        return replace(self, terms=tuple(self.terms[number] for number in numbers))
 
     def without(self, number: int) -> "Model":
         """Return the model with one term less, which is not the first."""

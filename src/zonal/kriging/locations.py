@@ -23,11 +23,9 @@ import numpy.typing as npt
 from .._typing import Array, FloatArray
 from ..rows import row_hash
 from ..rows.copies import content_hash
+from .numerics import ROUNDING
 
 __all__ = ["Locations", "Repeated", "locate"]
-
-# What is left of equal numbers when their mean is subtracted, squared.
-ROUNDING = 1e-28
 
 
 class Repeated(NamedTuple):

@@ -37,13 +37,10 @@ from ..polynomials.harmonics import full_program, solid_harmonics_gradient
 from ..rows.threads import map_rows
 from .compiled_differences import fast_differences
 from .covariance import Covariance
+from .numerics import MOST_COLUMNS, NEGLIGIBLE
 
 __all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "less", "low_degrees"]
 
-# Eigenvalues of the landmarks' matrix below this share of the largest are rounding.
-NEGLIGIBLE = 1e-11
-# More columns than a file may ask for.
-MOST_COLUMNS = 1 << 16
 # Rows among which landmarks are chosen.
 CANDIDATES = 8192
 

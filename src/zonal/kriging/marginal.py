@@ -27,11 +27,10 @@ from scipy.linalg.lapack import dtrtri
 
 from .._typing import FloatArray
 from .locations import Repeated
+from .numerics import SMALLEST
 
 __all__ = ["Marginal", "Observed", "best_ratio", "marginal"]
 
-# The least scale, so that its logarithm is finite.
-SMALLEST = 1e-300
 # Ratios τ that are compared, in steps of a quarter: the evidence is flatter than that at its top.
 RATIOS = np.geomspace(1e-3, 1e4, 73)
 

@@ -13,10 +13,9 @@ from numba import njit
 
 from .._typing import FloatArray
 from .neighbors import Indices
+from .numerics import FLOOR, KEPT_NUMBERS
 
 __all__ = [
-    "BLOCK",
-    "FLOOR",
     "Factors",
     "back",
     "check_neighbors",
@@ -26,13 +25,6 @@ __all__ = [
     "gather",
     "pair_squares",
 ]
-
-#: Variances below this share of k(x, x) are rounding.
-FLOOR = 1e-12
-#: Rows that a thread takes at a time.
-BLOCK = 512
-# Numbers of factors that are kept at most, 64 MB.
-KEPT_NUMBERS = 1 << 23
 
 
 class Factors(NamedTuple):

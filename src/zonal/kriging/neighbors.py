@@ -9,6 +9,7 @@ from scipy.spatial import cKDTree
 
 from .._typing import FloatArray
 from ..rows.threads import thread_count
+from .numerics import LEAF_SIZE
 from .scanning import Scanner
 
 __all__ = ["Nearest", "earlier_neighbors", "near_and_far", "packed", "prefix_neighbors"]
@@ -20,7 +21,6 @@ Indices = npt.NDArray[np.int32]
 TREE_COLUMNS = 6
 # The same for earlier rows, where a few rows ask: trees over prefixes are made for these alone.
 TREE_COLUMNS_OF_FEW = 3
-LEAF_SIZE = 32
 # Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
 # later than the row that asks. Where few rows ask, fewer trees are worth more.
 GROWTH, GROWTH_OF_FEW = 1.25, 2.0

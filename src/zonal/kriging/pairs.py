@@ -8,8 +8,9 @@ from numba import njit
 from .._typing import FloatArray
 from ..rows.threads import ordered_map
 from .covariance import Covariance, covariances
-from .neighborhood import BLOCK, count_neighbors, pair_squares
+from .neighborhood import count_neighbors, pair_squares
 from .neighbors import Indices
+from .numerics import BLOCK
 
 __all__ = [
     "NO_EXTRA",

@@ -7,7 +7,6 @@ from .._typing import FloatArray
 from ..rows.threads import ordered_map
 from .covariance import Covariance, covariances, difference_slopes
 from .neighborhood import (
-    BLOCK,
     back,
     check_neighbors,
     count_neighbors,
@@ -16,6 +15,7 @@ from .neighborhood import (
     pair_squares,
 )
 from .neighbors import Indices
+from .numerics import BLOCK
 from .pairs import NO_LOW, LowPair, subtract_products
 
 __all__ = ["compiled_slopes"]

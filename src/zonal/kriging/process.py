@@ -15,6 +15,7 @@ from .covariance import covariance_of
 from .difference_pairs import pair_slopes, pair_weights
 from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
+from .numerics import KEPT_FEATURES, PART
 from .pairs import NO_LOW
 from .prediction_slopes import compiled_slopes
 from .reference import reference_weights
@@ -22,9 +23,6 @@ from .weights import compiled_weights
 from .whitening import Whitening, spatial_order
 
 __all__ = ["LocalProcess"]
-
-# Queries whose neighbours' features are made at a time, and numbers of features that are kept.
-PART, KEPT_NUMBERS = 4096, 1 << 25
 
 
 class LocalProcess:
@@ -99,7 +97,7 @@ class LocalProcess:
     def kept_features(self, n_rows: int) -> Iterator[None]:
         """Keep the features of the first rows meanwhile, if there is room: sums need them twice."""
         low = self.low
-        if isinstance(low, LandmarkLow) and n_rows * low.n_columns <= KEPT_NUMBERS:
+        if isinstance(low, LandmarkLow) and n_rows * low.n_columns <= KEPT_FEATURES:
             self._kept = low.features(self.rows[:n_rows])
         try:
             yield

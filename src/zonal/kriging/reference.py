@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
-from .neighborhood import FLOOR
 from .neighbors import Indices
+from .numerics import FLOOR
 
 __all__ = ["local_matrices", "reference_weights", "solve_matrices"]
 

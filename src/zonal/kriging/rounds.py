@@ -40,8 +40,8 @@ BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))
 FEW_SCALES = 9
 ROUNDS_OF_MANY = (
     ROUNDS[0],
-    (3_000, 16_000, 12, 20, 3),
-    (3_000, BASE_ROWS, 16, 16, 2),
+    (3_000, 16_000, 12, 8, 2),
+    (3_000, BASE_ROWS, 16, 8, 1),
     *ROUNDS[3:],
 )
 

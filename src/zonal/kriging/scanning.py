@@ -11,11 +11,9 @@ from numba import njit
 
 from .._typing import FloatArray
 from ..rows.threads import ordered_map
+from .numerics import POINTS, QUERIES
 
 __all__ = ["Scanner"]
-
-# Queries and points of a tile: its keys stay in the cache of a core.
-QUERIES, POINTS = 64, 1024
 
 
 class Scanner:

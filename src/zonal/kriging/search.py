@@ -213,7 +213,8 @@ class _Search:
         best = max(begun, key=_value)
         if deadline.passed():
             return [best]
-        for climbed in (False, True):
+        # A single kernel climbs on where kernels would be compared.
+        for climbed in (False, True) if len(self.correlations) > 1 else ():
             best = self.climber.climb(GO_ON, best) if climbed else best
             if settled is not None and settled(self.found(best)):
                 return [best]

@@ -29,13 +29,11 @@ from ..engines.correlation import FARTHEST
 from ..rows.threads import ordered_map
 from .joint import Features, Joint
 from .neighbors import Indices, packed
+from .numerics import DRAWN_COLUMNS, PREDICTED_ROWS
 from .process import LocalProcess
 from .whitening import spatial_order, subtract_neighbors
 
 __all__ = ["Sequence"]
-
-# Places whose features are made at a time, and columns that a thread substitutes at a time.
-BLOCK, COLUMNS = 2048, 32
 
 
 @dataclass(frozen=True)
@@ -149,8 +147,8 @@ class Sequence:
     def _blocks(self) -> Iterator[Indices]:
         """Yield the numbers of places near each other, which share their neighbours."""
         order = spatial_order(self.process.points[self.n_rows :])
-        for start in range(0, len(self), BLOCK):
-            yield order[start : start + BLOCK].astype(np.int32)
+        for start in range(0, len(self), PREDICTED_ROWS):
+            yield order[start : start + PREDICTED_ROWS].astype(np.int32)
 
     def _common(self, features: Features, part: Indices) -> FloatArray:
         """Return what white numbers of mean and coefficients are multiplied with: [b, 1 + D]."""
@@ -170,11 +168,11 @@ class Sequence:
         """Solve with I - B, or its transpose, in place, for all columns of values [n, s]."""
 
         def run(first: int) -> None:
-            part = np.ascontiguousarray(values[:, first : first + COLUMNS])
+            part = np.ascontiguousarray(values[:, first : first + DRAWN_COLUMNS])
             substitution(self.neighbors, self.weights, self.n_rows, part)  # type: ignore[operator]
-            values[:, first : first + COLUMNS] = part
+            values[:, first : first + DRAWN_COLUMNS] = part
 
-        for _ in ordered_map(run, range(0, values.shape[1], COLUMNS)):
+        for _ in ordered_map(run, range(0, values.shape[1], DRAWN_COLUMNS)):
             pass
 
 

@@ -25,8 +25,9 @@ from ..kernels import Matern, Periodic
 from .kernel_evidence import Judged, Model, Term
 from .locations import Locations
 from .noise import has_signal
+from .numerics import SMOOTHNESS
 from .search import Found
-from .space_time_terms import SMOOTHNESS, Space, as_term, change, season, stay
+from .space_time_terms import Space, as_term, change, season, stay
 from .units import column_groups
 
 __all__ = ["closing_period", "find_space_time", "is_circle"]
@@ -146,7 +147,11 @@ def find_space_time(
         if gained < value:
             break
         best, value, names = fewer, reached, left
-    best, value = judged.climb(best, FEW)
+    # Few rows may have preferred the wrong ν: all climb once more, with the terms that are left.
+    kept = [["changes", *others].index(name) for name in names]
+    finalists = [best, *(model.only(kept) for model, _, _ in models)]
+    climbs = [judged.climb(one, FEW) for one in deadline.while_time(finalists, "all smoothnesses")]
+    best, value = max(climbs, key=lambda one: one[1])
     if verbose:
         _say(names, value, best)
     if value <= judged.evidence(Model((as_term(kernel),), math.log(first)))[0]:

@@ -13,7 +13,7 @@ from .._typing import Array, FloatArray
 from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
 from .kernel_evidence import Bounds, Term
 
-__all__ = ["SMOOTHNESS", "Space", "as_term", "change", "season", "stay"]
+__all__ = ["Space", "as_term", "change", "season", "stay"]
 
 # Length scales within which the climbs stay: in units of the first, and of the extent of the rows.
 # Of longer ones Vecchia's neighbours know nothing, and extrapolate like polynomials.
@@ -21,8 +21,6 @@ SHORTEST, EXTENTS = 1e-3, 2.0
 # The power of the lag in time. Up to one the kernel is convex: a forecast goes back to the mean and
 # never beyond, and what lasts can be split off (Pólya).
 POWERS = (0.1, 1.0)
-# ν of what changes.
-SMOOTHNESS = (0.5, 1.5, 2.5)
 # Length scales of columns that a term does not depend on, in units of the others.
 UNREACHED = 1e6
 

@@ -7,7 +7,6 @@ from .._typing import Array, FloatArray
 from ..engines.correlation import Correlation, correlate, slopes
 from ..rows.threads import ordered_map
 from .neighborhood import (
-    BLOCK,
     Factors,
     back,
     count_neighbors,
@@ -17,6 +16,7 @@ from .neighborhood import (
     pair_squares,
 )
 from .neighbors import Indices
+from .numerics import BLOCK
 from .pairs import NO_EXTRA, Extra, add_extra
 
 __all__ = ["compiled_gradient", "pair_gradient"]

@@ -19,7 +19,6 @@ from .._typing import FloatArray
 from ..rows.threads import ordered_map
 from .covariance import Covariance, covariances
 from .neighborhood import (
-    BLOCK,
     Factors,
     back,
     check_neighbors,
@@ -28,6 +27,7 @@ from .neighborhood import (
     pair_squares,
 )
 from .neighbors import Indices
+from .numerics import BLOCK
 from .pairs import NO_EXTRA, NO_LOW, Extra, LowPair, add_extra, subtract_products
 
 __all__ = ["compiled_weights"]

@@ -18,13 +18,11 @@ from numba import njit
 
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map
-from .neighborhood import BLOCK, count_neighbors
+from .neighborhood import count_neighbors
 from .neighbors import Indices
+from .numerics import BLOCK, TILE
 
 __all__ = ["Whitening", "spatial_order", "subtract_neighbors"]
-
-# Columns at a time: rows of this width that neighbours share stay in the cache.
-TILE = 256
 
 
 @dataclass(frozen=True)

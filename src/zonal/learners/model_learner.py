@@ -321,6 +321,7 @@ class ModelLearner(Learner):
             blend=survey.whole and self._blends,
             logistic=plan is None and self._logistic,
             asked=asked,
+            timeless=getattr(self, "time", None) is None,
         )
 
     def _with_length_scales(self, recipe: Recipe, survey: Survey) -> Recipe:

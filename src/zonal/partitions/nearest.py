@@ -74,8 +74,8 @@ def _nearest(
             away = (np.maximum(np.maximum(*box), 0) ** 2).sum(axis=1)
             if other != own and (away < reach).any():
                 asked.setdefault(int(other), []).append(queries[away < reach])
-    for other, waiting in asked.items():
-        look(other, np.concatenate(waiting))
+    for cell, waiting in asked.items():
+        look(cell, np.concatenate(waiting))
     return names
 
 

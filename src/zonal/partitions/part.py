@@ -168,7 +168,8 @@ def open_part(path: Path, values: str = TARGETS) -> Part:
 
 def write_tree(path: Path, tree: Tree) -> None:
     """Write the tree of a part into its folder."""
-    for name, value in zip(TREE, tree, strict=True):
+    arrays: tuple[Array, ...] = (tree.order, tree.boxes)
+    for name, value in zip(TREE, arrays, strict=True):
         write_array(path / f"{name}.npy", value)
 
 

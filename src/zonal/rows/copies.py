@@ -126,4 +126,7 @@ def _bits(column: Any) -> Hashes:
     if values.dtype.kind in "mM":
         return values.astype(np.int64).view(np.uint64)
     codes: dict[Any, int] = {}
-    return np.array([codes.setdefault(repr(v), len(codes)) for v in values.tolist()], np.uint64)
+    # Two values may be equal and not the same, as 1 and True are: their names tell them apart. No
+    # string equals anything else.
+    names = (v if type(v) is str else (repr(v),) for v in values.tolist())
+    return np.array([codes.setdefault(name, len(codes)) for name in names], np.uint64)

@@ -19,7 +19,7 @@ from ..model.split_fits import FIT_NEIGHBORS
 from ..moments.folds import Splits
 from ..rows import sample_rows
 from ..rows.copies import relative_weights
-from ..rows.kept import KEPT_BYTES
+from ..rows.kept import KEPT_BYTES, PILOT_ROWS
 from ..rows.survey import Survey
 from .class_columns import ranked_better
 from .features import FeatureSearch
@@ -72,6 +72,8 @@ class Question:
         Whether labels are fitted by log loss, perhaps in columns of normal scores.
     asked : ndarray of shape (q, d) or None
         Rows that will be asked, where they are known.
+    timeless : bool
+        Whether it was said that no column is a time.
     """
 
     survey: Survey
@@ -89,6 +91,7 @@ class Question:
     blend: bool = False
     logistic: bool = False
     asked: Array | None = None
+    timeless: bool = False
 
     @property
     def weight(self) -> FloatArray | None:
@@ -117,8 +120,15 @@ def choose(question: Question) -> Recipe | None:
     # Samples are drawn in this order: how the rows are stored does not matter.
     counting = counting[content_order(_safe_indexing(sample.X, counting))]
     with config_context(transform_output="default"):
-        seen = sample.X, sample.y, Y, weight, counting, question.splits(np.sort(counting))
-        asked = partial(Rows.of, *seen, question.scaled, question.survey.n_counting)
+        splits = question.splits(np.sort(counting))
+        X, y = sample.X, sample.y
+        if len(counting) > PILOT_ROWS and splits is None:  # as of rows that stay in parts
+            few, counting = counting[:PILOT_ROWS], np.arange(PILOT_ROWS)
+            X, y, Y = (_safe_indexing(part, few) for part in (X, y, Y))
+            weight = None if weight is None else weight[few]
+        asked = partial(
+            Rows.of, X, y, Y, weight, counting, splits, question.scaled, question.survey.n_counting
+        )
         rows = asked()
         places = is_places(rows, question.scaled)
         if question.logistic and not places and ranked_better(rows):
@@ -132,9 +142,9 @@ def choose(question: Question) -> Recipe | None:
         else:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
             if places:
-                weighed = ladder.places(question.blend, question.asked)
+                weighed = ladder.places(question.blend, question.asked, question.timeless)
             else:
-                tried = ladder.columns()
+                tried = ladder.columns(both_kinds=question.logistic)
                 weighed = ladder.weighed(tried, question.blend)
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
@@ -167,11 +177,7 @@ def _features(rows: Rows, search: FeatureSearch) -> Recipe:
     """Choose features alone, on the pilot."""
     best, metric = search.best()
     steps = [*_steps(rows, metric), ("features", search.fitted(best, metric))]
-    line = next(
-        line
-        for line in reversed(search.log.lines)
-        if best.words().items() <= line.items() and line["features"] == best.map
-    )
+    line = search.log.line_of(best.map, best.words())
     search.log.choose(line, 1.0, 1.0, 1.0)
     return Recipe(Pipeline(steps))
 

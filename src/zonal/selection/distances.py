@@ -37,12 +37,15 @@ class Distances:
         Of predictions.
     asked : ndarray of shape (q, d) or None
         Rows that will be asked, where they are known: distances follow theirs.
+    seed : int
+        Of the holes.
     """
 
     locations: Locations
     first: Found
     n_neighbors: int
     asked: Array | None = None
+    seed: int = 0
 
     @cached_property
     def wanted(self) -> FloatArray | None:
@@ -54,7 +57,7 @@ class Distances:
         """The rows that are held out together, those that have others beside them first."""
         rows = self.locations.rows
         time = time_like(rows, column_groups(rows))
-        return hold_out(self._process(self.first).points, self.wanted, time=time)
+        return hold_out(self._process(self.first).points, self.wanted, time=time, seed=self.seed)
 
     @property
     def distance(self) -> FloatArray:

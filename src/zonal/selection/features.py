@@ -97,7 +97,11 @@ class FeatureSearch:
         dense = not is_sparse(rows)
         scout = scout_for(dim, self.n_components) if dense and n_pilot >= MANY else LANDMARKS
         first = [Kernelized("matern 3/2", width, scout) for width in WIDTHS]
-        found = self._compared(first, 1, self.width // 4, n_pilot // 2)
+        found = self._compared(first[:3], 1, self.width // 4, n_pilot // 2)
+        if found[0][0] == first[2]:  # narrower ones may be better still
+            found = sorted(
+                found + self._compared(first[3:], 1, self.width // 4, n_pilot // 2), key=_loss
+            )
         about = _about(found[0][0].width)
         others = [
             Kernelized(family, width, scout)
@@ -150,9 +154,10 @@ class FeatureSearch:
         if not 2 <= dim <= MAX_METRIC_COLUMNS or not self.deadline.allows("a learned metric"):
             return None
         phase("learning a metric")
+        few = int(np.count_nonzero(pilot.folds < 2)) // ROWS_A_COLUMN
         metric = LearnedMetric(
             n_iterations=METRIC_ROUNDS,
-            n_components=min(METRIC_COLUMNS, max(self.n_components, MIN_ROWS)),
+            n_components=min(METRIC_COLUMNS, max(few, MIN_ROWS)),
             max_rows=METRIC_ROWS,
             random_state=self.seed,
         )

@@ -1,10 +1,11 @@
 """The choice on one page: candidates are tried, most are dropped, and the last few are weighed.
 
 *Places* (a sphere, or up to three columns of numbers): one candidate, whose parameters the
-evidence finds: a local part with the low degrees of its kernel in features. It is right near the
-rows and far from them, so that nothing is left to choose, with a splitter or without. Features
-stand against it where it leaves more than `LOST` of the variance, which may be outliers that it
-takes for a field. Where the last column is a time, a kernel of space and time stands beside it.
+evidence finds: a local part with the low degrees of its kernel in features. On maps it is right
+near the rows and far from them, so that nothing is left to choose. Features stand against it where
+it leaves more than `LOST` of the variance, which may be outliers that it takes for a field. Where
+the last column is like a time, a kernel of space and time stands beside it; both predict held-out
+rows at several distances (`distances`), and are weighed by them (`weighing`).
 
 *Other columns*:
 
@@ -128,7 +129,7 @@ class Ladder:
         self.judge = Judge(rows, local.n_neighbors)
         self.neighbors = NeighborSearch(self.judge, local, deadline)
 
-    def places(self, blend: bool, asked: Array | None = None) -> Weighed:
+    def places(self, blend: bool, asked: Array | None = None, timeless: bool = False) -> Weighed:
         """Return what is left of the candidates for places.
 
         Parameters
@@ -137,9 +138,11 @@ class Ladder:
             Whether more than one may be left.
         asked : ndarray of shape (q, d) or None
             Rows that will be asked, in the columns of the question.
+        timeless : bool
+            Whether no column is a time, whatever it looks like.
         """
         split = self._noted(self.neighbors.split())
-        others = self._other_places()
+        others = {} if timeless else self._other_places()
         if others and self.rows.split_by_user:
             timed = [self.judge.of_neighbors(found, name=name) for name, found in others.items()]
             return self.weighed([split, *map(self._noted, timed)], blend)
@@ -209,8 +212,14 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
-    def columns(self) -> list[Candidate]:
-        """Return the candidates for other columns."""
+    def columns(self, both_kinds: bool = False) -> list[Candidate]:
+        """Return the candidates for other columns.
+
+        Parameters
+        ----------
+        both_kinds : bool
+            Whether neighbours are wanted beside features even where they find mostly noise.
+        """
         search, required = self.search, self.local.required
         narrow = search.glance()
 
@@ -238,6 +247,8 @@ class Ladder:
         if ratio > AHEAD and not required and self.deadline.allows("features alone"):
             scouts = search.scout(narrow)
             if min(map(self.judge.of_mean, found)) > BEHIND * scouts[0][1]:
+                if not goes_on and not both_kinds:
+                    return [self._unrivalled(scouts, metric)]
                 found.append(self._features(scouts, metric))
         if goes_on:
             local = min((c for c in found if c.found is not None), key=_loss)
@@ -247,12 +258,23 @@ class Ladder:
 
     def _features(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features, and score the best like the others."""
-        best, metric = self.search.finished(scouts, metric)
-        # With more columns wage takes a third longer, and has the same error.
-        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
-        features = self.search.fitted(best, metric, most)
+        best, metric, features = self._fitted(scouts, metric)
         found = self.judge.in_columns(metric).of_features(features, best.map)
         return self._noted(found, best)
+
+    def _unrivalled(self, scouts: Any, metric: Any) -> Candidate:
+        """Finish the search for features; what the pilot says of the best is enough."""
+        best, metric, features = self._fitted(scouts, metric)
+        line = self.log.line_of(best.map, best.words())
+        losses, nothing = np.array([line["error"]]), np.empty((0, 1))
+        return Candidate(best.map, nothing, losses, (1,), metric, features, kernel=best, line=line)
+
+    def _fitted(self, scouts: Any, metric: Any) -> tuple[Kernelized, Any, Any]:
+        """Return the best kernel at full width, its metric and its features."""
+        best, metric = self.search.finished(scouts, metric)
+        # With more columns than these wage takes a third longer, and has the same error.
+        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
+        return best, metric, self.search.fitted(best, metric, most)
 
     def _beside(self, local: Candidate, features: Candidate) -> list[Candidate]:
         """Score features beside the local part: those found, and a few of long range."""

@@ -111,6 +111,11 @@ class Log:
         """
         line.update(chosen=True, weight=weight, weight_near=near, weight_far=far)
 
+    def line_of(self, candidate: str, words: dict[str, Any]) -> dict[str, Any]:
+        """Return the last line of a feature map and its kernel."""
+        same = {"features": candidate, **words}
+        return next(line for line in reversed(self.lines) if same.items() <= line.items())
+
     def left_out(self, what: list[str]) -> None:
         """Add a line for each thing that there was no time for, once."""
         for name in dict.fromkeys(what):

@@ -7,8 +7,8 @@ will be asked, rows count as queries at their distances do.
 
 The answers that are tried, from simple to less so, are one candidate alone, a mean with constant
 weights, and one whose weights change with the distance. A less simple one is taken if it is better
-beyond chance, where holes are the unit: rows in one hole err together. Weights are judged in holes
-that did not find them.
+beyond chance, by its losses and in the holes, which are the unit: rows in one hole err together.
+Weights are judged in holes that did not find them.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ __all__ = ["Verdict", "verdict"]
 
 # Distances that have weights of their own, and groups of holes that are left out in turn.
 N_NODES, GROUPS = 3, 10
-# A gain counts from so many standard errors on: what one hole alone gains is one of them.
+# A gain counts from so many standard errors over holes on: what one hole alone gains is one.
 DEVIATIONS = 2.0
 # What is deep in holes: all but a tenth of the rows there is nearer to others.
 DEEP = 0.9
@@ -66,17 +66,15 @@ def verdict(held: Distances, predicted: FloatArray, blend: bool = True) -> Verdi
     nodes = _nodes(distance, held.is_alone)
     shares = hats(distance, nodes)
     losses = np.square(truth[None] - predicted).mean(axis=2)
-    weight = _balanced(losses[0] * held.weight, shares) * held.weight
-    if held.wanted is not None:
-        weight = matched_weights(distance, held.wanted) * held.weight
-    total = float(weight @ losses[0]) or 1.0
-    weight = weight / total
+    rows = held.weight * np.ones(len(truth))
+    if held.wanted is None:
+        count, weight = (rows * _balanced(one * rows, shares) for one in (1.0, losses[0]))
+    else:
+        count = weight = rows * matched_weights(distance, held.wanted)
 
     def is_better(new: FloatArray, old: FloatArray) -> bool:
-        gains = np.bincount(holes, weight * (old - new))
-        gains = gains[np.bincount(holes) > 0]
-        error = np.sqrt(len(gains) * gains.var(ddof=1)) if len(gains) > 1 else np.inf
-        return bool(gains.sum() > max(LEAST_GAIN * (weight @ old), DEVIATIONS * error))
+        gain = 1 - (weight @ new) / (weight @ old) if weight @ old > 0 else 0.0
+        return bool(gain > LEAST_GAIN and _sure(new, old, count, holes))
 
     alone = 0
     for number in range(1, len(predicted)):
@@ -113,6 +111,21 @@ def _balanced(losses: FloatArray, shares: FloatArray) -> FloatArray:
     """Return weights of rows with which each node has the same sum of losses: [n]."""
     sums = losses @ shares
     return np.asarray(shares @ np.where(sums > 0, 1 / np.where(sums > 0, sums, 1.0), 0.0))
+
+
+def _sure(new: FloatArray, old: FloatArray, count: FloatArray, holes: npt.NDArray[np.intp]) -> bool:
+    """Tell whether losses are smaller in so many holes that it is no chance.
+
+    Of each hole the gain over the sum of both losses counts, from -1 to 1: one hole may have most
+    of all losses, and is one draw.
+    """
+    mine, theirs, shares = (np.bincount(holes, count * one) for one in (new, old, 1.0))
+    used = mine + theirs > 0
+    gains = (theirs - mine)[used] / (theirs + mine)[used]
+    shares = shares[used] / max(shares[used].sum(), np.finfo(float).tiny)
+    mean = shares @ gains
+    error = np.sqrt(np.square(shares * (gains - mean)).sum())
+    return bool(mean > DEVIATIONS * error and used.sum() > 1)
 
 
 def _unseen(

@@ -43,6 +43,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       from `max_levels` on they are means of the targets, shrunken, and for training rows without
       their own target (see `fit_transform`). Levels with fewer than five rows share one;
       a level never seen is in the middle. Ordered categoricals are numbered;
+    - *combinations* of words of more levels than that, with each other and with days, hours,
+      weekdays and months of dates: one column more, the sum of shrunken means over those that
+      tell something, where a kernel regression gains by it on held-out rows;
     - *dates* (and periods): seconds as a number, and a place on the unit circle for each of day,
       week and year that they span; *times of day*: a place on the unit circle; durations: seconds;
     - *gaps*: the mean, or what a ridge regression on the other columns says where held-out rows are
@@ -355,8 +358,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         self.columns_ = [self._record(name, builder.notes.get(name, "")) for name in cells]
         if crossed is not None:
-            name, told = " x ".join(crossed.columns), crossed.description
-            self.columns_.append({"column": name, "kind": "", "encoding": told, "note": ""})
+            combined = {"column": " x ".join(crossed.columns), "kind": ""}
+            self.columns_.append(combined | {"encoding": crossed.description, "note": ""})
         warn_left_out(self.columns_, self.ignore)
 
     def _read(self, cells: dict[str, Cells]) -> tuple[dict[str, Reader], dict[str, Array]]:

@@ -36,7 +36,6 @@ MOST_FACTORS, MOST_TRIED, JUDGED_ROWS = 3, 64, 100_000
 LEAST_ROWS, LEAST_GAIN = 2.0, 0.01
 # Combinations up to this are numbered by a table of all, not by sorting.
 TABLE_SIZE = 1 << 26
-DAY = np.timedelta64(1, "D")
 
 
 @dataclass(frozen=True)
@@ -72,14 +71,14 @@ class Factor:
             return self.levels.codes(values).astype(np.int64)
         days = values.astype("datetime64[D]")
         if self.unit == "hour":
-            found = (values - days) // np.timedelta64(1, "h")
+            found = (values - days).astype("timedelta64[h]").astype(np.int64)
         elif self.unit == "month":
             found = values.astype("datetime64[M]").astype(np.int64) % 12
         else:  # 1970-01-01 was a Thursday
             since = days.astype(np.int64)
             found = (since + 3) % 7 if self.unit == "weekday" else since - self.first
         known = ~np.isnat(values) & (found >= 0) & (found < self.n_codes)
-        return np.where(known, found.astype(np.int64), self.n_codes)
+        return np.where(known, found, self.n_codes)
 
 
 # By the names of factors.
@@ -124,7 +123,7 @@ class Cross:
         place = folds * len(keys) + places
         columns = [weights, *(weights * column for column in targets.T)]
         totals = np.stack([np.bincount(place, one, minlength=n) for one in columns], axis=1)
-        parts = totals.reshape(FOLDS, len(keys), -1)
+        parts = totals.astype(np.float64).reshape(FOLDS, len(keys), -1)
         sums = parts[:, :, 1:]
         squares = np.asarray(weights @ targets**2)
         shrink = shrinkage(parts[:, :, 0].sum(axis=0), sums.sum(axis=0), squares)
