@@ -28,11 +28,11 @@ ONLY_CLOUDS = "zonal, KernelGLM"
 ABOUT = """# Classes and counts
 
 `OMP_NUM_THREADS=1 python -m benchmarks.likelihoods` makes this page. A fifth of the rows is held
-out at random (of the cloud image: all but 6,000 pixels, or a block of 30 × 30); everything has its
-defaults. Of counts and amounts 2,000 rows are fitted and 2,000 others predicted; the log score is
-the mean log predictive density, the larger the better; GPBoost has a length scale for each column
-and estimates the smoothness. CPU seconds of fit and prediction, on one thread of a machine that
-others used too. Empty: not run.
+out at random (of the cloud image: all but 6,000 pixels, or a block of 30 × 30; of diamonds and
+flights 15,000 rows are drawn first); everything has its defaults. Of counts and amounts 2,000 rows
+are fitted and 2,000 others predicted; the log score is the mean log predictive density, the larger
+the better; GPBoost has a length scale for each column and estimates the smoothness. CPU seconds of
+fit and prediction, on one thread of a machine that others used too. Empty: not run.
 """
 
 

@@ -10,7 +10,16 @@ import pandas as pd
 __all__ = ["CLASSES", "CLOUDS", "COUNTS", "Task", "task"]
 
 DATA = Path(__file__).parents[1] / "data"
-CLASSES = ("abalone", "mushroom", "pendigits", "magic", "shuttle", "connect4")
+CLASSES = (
+    "abalone",
+    "mushroom",
+    "pendigits",
+    "magic",
+    "shuttle",
+    "connect4",
+    "diamonds-cut",
+    "flights-late",
+)
 CLOUDS = ("modis_cloud-random", "modis_cloud-block")
 #: Responses with the likelihoods that are tried.
 COUNTS = {
@@ -18,6 +27,8 @@ COUNTS = {
     "abalone-rings": ("poisson",),
     "jason3-wind": ("gamma",),
 }
+# Of tables whose classes are told: so many rows; words are numbered.
+TABLE_ROWS = 15_000
 # Of these, rows for training and rows for the test.
 FEW_ROWS = 2_000
 # Of the cloud image: training pixels, and where the block of 30 × 30 is.
@@ -41,6 +52,8 @@ def task(name: str, seed: int) -> Task:
         order = rng.permutation(len(y))
         train, test = np.sort(order[:FEW_ROWS]), np.sort(order[FEW_ROWS : 2 * FEW_ROWS])
         return Task(X[train], y[train], X[test], y[test])
+    if name in ("diamonds-cut", "flights-late"):
+        return _split(*_labelled(name, rng), rng)
     dataset, _, kind = name.partition("-")
     with np.load(DATA / f"{dataset}.npz") as file:
         X, y = file["X"], file["y"].astype(np.int64)
@@ -57,14 +70,36 @@ def task(name: str, seed: int) -> Task:
     return Task(X[train], y[train], X[test], y[test])
 
 
+def _labelled(
+    name: str, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return some rows of a table and their classes: the cut of diamonds; flights that are late."""
+    dataset, _, kind = name.partition("-")
+    frame = pd.read_csv(DATA / "tables" / f"{dataset}.csv.gz")
+    if kind == "cut":
+        y = frame.pop("cut").astype("category").cat.codes
+    else:
+        frame = frame[frame["arr_delay"].notna()]
+        y = frame["arr_delay"] > 15
+        known = ["month", "day", "sched_dep_time", "sched_arr_time", "carrier", "origin", "dest"]
+        frame = frame[[*known, "distance"]]
+    rows = np.sort(rng.permutation(len(frame))[:TABLE_ROWS])
+    return _numbers(frame)[rows], y.to_numpy(np.int64)[rows]
+
+
+def _numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Return a table as numbers; words are numbered in their order."""
+    found = frame.apply(lambda c: c if c.dtype.kind in "if" else c.astype("category").cat.codes)
+    return found.to_numpy(np.float64)
+
+
 def _responses(name: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return all rows of numbers and their counts or amounts."""
     if name == "bikeshare":
         frame = pd.read_csv(DATA / "tables" / "bikeshare.csv.gz")
         y = frame["bikers"].to_numpy(np.float64)
         frame = frame.drop(columns=["bikers", "casual", "registered"])
-        X = frame.apply(lambda c: c if c.dtype.kind in "if" else c.astype("category").cat.codes)
-        return X.to_numpy(np.float64), y
+        return _numbers(frame), y
     dataset, _, kind = name.partition("-")
     with np.load(DATA / f"{dataset}.npz") as file:
         X, y = file["X"].astype(np.float64), file["rings" if kind == "rings" else "y"]

@@ -380,6 +380,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         if not (chosen and isinstance(source, ArraySource)):
             return found
         candidates, block = [(start, found)], source.block
+        # Rows that are left out alone tell nothing of holes: places have one model.
+        places = block.X.shape[1] <= PLACE_COLUMNS
         for other in others:
             if other.summation is not None:
                 candidates.append((other, how.on_rows(other.summation.space, block)))
@@ -388,15 +390,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         if start.summation is None and not others:
             if not hasattr(found.part.found.kernel, "length_scale"):
                 return found
-            beside = how.beside(found, block, self.budget)
+            beside = how.beside(found, block, self.budget, *([1.0] if places else []))
+            if beside is None:
+                return found
             recipe = Recipe(beside.space.features)
             few = block.rows(slice(1))
             candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
         if len(candidates) == 1:
             return found
         X, labels, weight = how.sample(block, BLEND_ROWS)
-        # Rows that are left out alone tell nothing of holes: places have one model.
-        places = block.X.shape[1] <= PLACE_COLUMNS
         return blend_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
 
     def _weight_unit(self, source: Source) -> float:
