@@ -157,7 +157,7 @@ def growth(sizes: list[int], found: list[dict[str, float]]) -> list[str]:
         f"Random places on the sphere, elevation with noise of {NOISE} km; KernelRidge() as it is; "
         "CPU seconds of one thread; the time to make the rows is not counted in parts a row. A "
         "small fit pays for the coefficients of the first 20,000 places all the same; predictions "
-        "are 20,000 queries of one call, which looks into every part. "
+        "are 20,000 queries of one call. "
         "`python -m benchmarks.scale_parts`",
         "## A stream of blocks, one process",
         table(rows, header),

@@ -3,8 +3,9 @@
 Calibrated intervals of `KernelRidge(features=None)`, with nothing set: what they hold of random
 rows and of all rows inside balls of 2, 5, 10 and 20 spacings across. Errors in one hole go
 together, and a field has room for few large ones: balls, and fields that are simulated, are drawn
-three times, and shares are of the rows of all. Results are kept in holes.json, so that parts can be
-run one by one.
+three times, and shares are of the rows of all. *By holes*: each hole counts alike, with the
+standard error over holes; of a grid of degrees a ball at a pole has most rows. Results are kept in
+holes.json, so that parts can be run one by one.
 """
 
 import argparse
@@ -31,7 +32,7 @@ SIZES = {20: 5, 10: 10, 5: 20, 2: 60}
 # Rows of larger data: a random part of them, so that the spacing is that of the part.
 MOST_ROWS = 40_000
 LEVELS = (np.arange(40) + 0.5) / 40
-HEADER = ("data", "asked", "rows", "90 % hold", "95 % hold", "CRPS",
+HEADER = ("data", "asked", "rows", "90 % hold", "95 % hold", "90 %, by holes", "CRPS",
           "interval score, 90 %", "fit, s (CPU)", "calibration, s (CPU)")  # fmt: skip
 
 
@@ -68,8 +69,10 @@ DATA: dict[str, Callable[[int], Rows]] = {
 N_DRAWS = 3
 
 
-def asked(rows: Rows, seed: int) -> np.ndarray:
+def asked(rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return what is asked of each row: 0 nothing, 1 a random tenth, else the size of its hole.
+
+    And the number of its hole.
 
     Holes are of places: beside a time, their rows of all times are asked.
     """
@@ -79,13 +82,15 @@ def asked(rows: Rows, seed: int) -> np.ndarray:
     tree = cKDTree(places)
     spacing = float(np.median(tree.query(places, 2)[0][:, 1]))
     size_of, centers, radii = np.zeros(len(places), int), [], []
+    hole_of = np.zeros(len(places), int)
     for size, number in SIZES.items():
         radius, n_made = size / 2 * spacing, 0
         for center in places[rng.permutation(len(places))]:
             gaps_ = np.linalg.norm(np.array(centers).reshape(-1, place.shape[1]) - center, axis=1)
             if (gaps_ < 1.5 * (np.array(radii) + radius)).any():
                 continue
-            size_of[tree.query_ball_point(center, radius)] = size
+            inside = tree.query_ball_point(center, radius)
+            size_of[inside], hole_of[inside] = size, len(centers)
             centers.append(center)
             radii.append(radius)
             n_made += 1
@@ -93,7 +98,7 @@ def asked(rows: Rows, seed: int) -> np.ndarray:
                 break
     found = size_of[index.ravel()]
     found[(rng.random(len(found)) < 0.1) & (found == 0)] = 1
-    return found
+    return found, hole_of[index.ravel()]
 
 
 def pooled(rows: Callable[[int], Rows]) -> dict[str, Any]:
@@ -106,9 +111,14 @@ def pooled(rows: Callable[[int], Rows]) -> dict[str, Any]:
             continue
         known = [part[key] for part in parts if key in part]
         weight = [one["rows"] for one in known]
-        scores = {name: [one[name] for one in known] for name in known[0] if name != "rows"}
+        names = [name for name in known[0] if name not in ("rows", "by hole")]
+        scores = {name: [one[name] for one in known] for name in names}
         means = {name: float(np.average(values, weights=weight)) for name, values in scores.items()}
         found[key] = {"rows": sum(weight)} | means
+        if "by hole" in known[0]:
+            each = np.concatenate([one["by hole"] for one in known])
+            error = float(each.std(ddof=1) / np.sqrt(len(each)))
+            found[key]["by holes"] = (float(each.mean()), error, len(each))
     return found
 
 
@@ -117,7 +127,7 @@ def run(rows: Rows, seed: int) -> dict[str, Any]:
     if len(rows.X) > MOST_ROWS:
         kept = np.random.default_rng(seed).permutation(len(rows.X))[:MOST_ROWS]
         rows = Rows(rows.X[kept], rows.y[kept], rows.time)
-    what = asked(rows, seed)
+    what, holes = asked(rows, seed)
     start = time.process_time()
     model = zonal.KernelRidge(features=None).fit(rows.X[what == 0], rows.y[what == 0])
     middle = time.process_time()
@@ -127,6 +137,10 @@ def run(rows: Rows, seed: int) -> dict[str, Any]:
         X, y = rows.X[what == size], rows.y[what == size]
         if len(y):
             found[str(size)] = _judged(model, X, y)
+        if len(y) and size > 1:
+            lower, upper = model.predict_interval(X, 0.9)
+            inside, own = (lower <= y) & (y <= upper), holes[what == size]
+            found[str(size)]["by hole"] = [inside[own == one].mean() for one in np.unique(own)]
     return found
 
 
@@ -186,9 +200,13 @@ def _lines(title: str, found: dict[str, Any]) -> list[tuple[str, ...]]:
             continue
         part = found[key]
         held = [f"{part[one]:.1%}" if one in part else "" for one in ("held 90", "held 95")]
+        by_holes = ""
+        if "by holes" in part:
+            mean, error, number = part["by holes"]
+            by_holes = f"{mean:.1%} ± {error:.1%} of {number}"
         scores = [f"{part[one]:.3g}" if one in part else "" for one in ("crps", "score")]
         times = [f"{found[one]:.1f}" if not lines else "" for one in ("fit", "calibration")]
-        lines.append((title, name, f"{part['rows']:,}", *held, *scores, *times))
+        lines.append((title, name, f"{part['rows']:,}", *held, by_holes, *scores, *times))
     return lines
 
 

@@ -118,8 +118,13 @@ def _seconds(cell: dict[str, Any]) -> str:
 
 
 def _compared(name: str, titles: Iterable[str], methods: dict[str, str], of: str) -> str:
-    """Return a table of the first split of each dataset that a peer was run on, the best bold."""
+    """Return a table of the first split of each dataset that a peer was run on, the best bold.
+
+    A method without any cell has no column: its page says that it was not run.
+    """
     cells = known_cells(name)
+    run = {method for _, _, method in cells}
+    methods = {method: title for method, title in methods.items() if method in run}
     rows = []
     for title in titles:
         own = {

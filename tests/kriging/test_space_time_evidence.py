@@ -81,8 +81,21 @@ def test_what_comes_back_is_found(monkeypatch) -> None:
     y = np.linalg.cholesky(matrix) @ rng.standard_normal((len(X), 1))
     held = X[:, 2] >= 27
     start = Found(zonal.Matern(0.5, [3.0, 3.0, 3.0]), 0.02, 1.0, np.nan)
+    climb, last = Judged.climb, {}
+
+    def noted(self, model, n_iterations):
+        best, value = climb(self, model, n_iterations)
+        last.setdefault(len(self), {})[best.terms[0].kernel.space.nu] = value
+        return best, value
+
+    monkeypatch.setattr(Judged, "climb", noted)
     found = find_space_time(locate(X[~held], y[~held]), start, (12.0,))
     assert "Periodic" in repr(found.kernel)
+    # All smoothnesses climb on more rows, and the highest is taken.
+    assert len(last) == 2
+    more = last[max(last)]
+    assert sorted(more) == [0.5, 1.5, 2.5]
+    assert found.log_evidence >= max(more.values())
     known, asked = X[~held], X[held]
 
     def error(kernel, noise) -> float:
