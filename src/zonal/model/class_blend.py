@@ -26,7 +26,7 @@ __all__ = ["ClassBlend", "blend_classes", "mixture_weights"]
 
 # Parts with less weight are left out: each costs as much as the others in predictions.
 LEAST_WEIGHT = 0.05
-# Steps of the weights, each of which lowers the loss: more change them by less than a thousandth.
+# Steps of the weights. They are slow where a weight goes to zero, and the loss is flat there.
 STEPS = 200
 
 

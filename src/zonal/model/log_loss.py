@@ -29,8 +29,9 @@ __all__ = ["TRIAL_COLUMNS", "TRIAL_ROWS", "LogLoss"]
 #: Multiples of a local part's length scales that features are tried with, and rows and columns of
 #: the trials.
 STRETCHES, TRIAL_ROWS, TRIAL_COLUMNS = (1.0, 2.0, 4.0), 2_000, 256
-# Trials with so many times the loss of the local part go no further. More rows and columns took one
-# on training rows of pendigits from .061 to .038 only, beside a local part of .015.
+# Trials with so many times the loss of the local part go no further, to save their time. Not tuned:
+# on training rows of pendigits (local part .015, trials about .06) the fit is a third quicker, and
+# the log loss .0043 instead of .0035.
 FAR_BEHIND = 2.0
 
 

@@ -16,7 +16,8 @@ from .rows import Rows
 __all__ = ["ranked_better"]
 
 #: The length scale of the trials, in median distances: a long one is best for logistic regression
-#: on few landmarks (of 1, 2 and 4: the last in eight of ten trials on five tables).
+#: on few landmarks (of 1, 2 and 4: the last in nine of ten trials on training rows of five
+#: tables).
 WIDTH = 4.0
 #: Rows of a trial: twice as many as of those beside a local part, for rare classes.
 MOST_ROWS = 2 * TRIAL_ROWS
