@@ -159,7 +159,7 @@ def _check_no_gaps(X: Any, owner: str) -> None:
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if not isinstance(X, np.ndarray) or kind != "f" or X.ndim != 2:
         return
-    if not np.isnan(X.sum()):  # one pass without a copy: almost always the end
+    if not np.isnan(X.min(initial=np.inf)):  # one pass without a copy: almost always the end
         return
     gaps = np.argwhere(np.isnan(X))
     if len(gaps):

@@ -112,6 +112,8 @@ def find_space_time(
     kernel = start.kernel
     if not isinstance(kernel, Matern) or not has_signal(locations.targets) or len(locations) < 100:
         return start
+    if locations.rows.shape[1] < 2:  # a series alone has no space
+        return start
     times = np.unique(np.asarray(locations.rows[:, -1], np.float64))
     if len(times) < 2:
         return start

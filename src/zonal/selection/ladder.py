@@ -157,6 +157,8 @@ class Ladder:
     def _other_places(self) -> dict[str, Found]:
         """Return candidates that may be better than the split kernel far from the rows."""
         periods, rows = self.local.periods, self.neighbors.centred().rows
+        if rows.shape[1] < 2:  # a series alone has no space
+            return {}
         if periods is None and time_like(rows, column_groups(rows)) == rows.shape[1] - 1:
             periods = closing_period(rows[:, -1])
         elif periods is not None:
