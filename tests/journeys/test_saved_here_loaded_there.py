@@ -89,6 +89,7 @@ def test_learners(walk):
 
 
 @pytest.mark.slow
+@pytest.mark.longest  # tests/persistence/test_fresh_process.py has all of them, of the sources
 def test_maps_and_kernels(walk):
     walk.fresh().python(
         ROWS
