@@ -20,13 +20,15 @@ PAGES = [
 README = ROOT / "README.md"
 # Other processes import what these pages start.
 FRESH = {ROOT / "docs" / "scale.md"}
+# Twelve months of the globe take a minute; test_grids_and_dask.py has smaller grids.
+LONGEST = FRESH | {ROOT / "docs" / "maps.md"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.longest] if page in FRESH else [])
+        pytest.param(page, marks=[pytest.mark.longest] if page in LONGEST else [])
         for page in PAGES
         if page != README
     ],
