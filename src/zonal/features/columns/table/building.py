@@ -10,6 +10,7 @@ from scipy.stats import skew
 from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
+from ....rows.levels import levels_of
 from ..sphere_encoder import DEGREES, named_like
 from .cells import gaps_of
 from .crossed import CrossedPart, crossed
@@ -171,8 +172,7 @@ class Builder:
         if targets is None or len(values) < COPIED_ROWS or not targets.any():
             return
         if values.dtype.kind == "O":
-            _, codes = np.unique(values.astype(str), return_inverse=True)
-            counts = np.bincount(codes)
+            counts = np.bincount(codes := levels_of(values)[1])
             if len(counts) > len(values) / COPIED_ROWS:
                 return
             means = [np.bincount(codes, column) / counts for column in targets.T]
