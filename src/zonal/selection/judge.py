@@ -127,7 +127,12 @@ class Judge:
         return self._locations[split]
 
     def of_neighbors(
-        self, found: Found, features: Any = None, name: str = "none", n_splits: int | None = None
+        self,
+        found: Found,
+        features: Any = None,
+        name: str = "none",
+        n_splits: int | None = None,
+        n_neighbors: int | None = None,
     ) -> Candidate:
         """Score a local part with known parameters, with a fitted map beside it or without."""
         start = time.perf_counter()
@@ -142,7 +147,7 @@ class Judge:
                     locations.weight,
                     found.kernel,
                     found.noise,
-                    self.n_neighbors,
+                    n_neighbors or self.n_neighbors,
                     low=found.low,
                 )
                 judged = places_of_fit(process, width)

@@ -258,6 +258,20 @@ class Ladder:
                 found += self._beside(local, found[-1])
         return found
 
+    def gains_by(self, n_neighbors: int, found: Weighed) -> bool:
+        """Tell whether predictions should have more neighbours.
+
+        Few rows can afford them. Where rows are a sample of more, so are queries, and held-out
+        rows must gain by them beyond chance.
+        """
+        local = [candidate for candidate in found.candidates if candidate.found is not None]
+        if not (local and self._is_sample):
+            return True
+        first, judge = local[0], self.judge.in_columns(local[0].columns)
+        assert first.found is not None
+        more = judge.of_neighbors(first.found, first.features, n_neighbors=n_neighbors)
+        return beyond_chance(first.losses - more.losses, first.loss, first.ends)
+
     def _features(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features, and score the best like the others."""
         best, metric = self.search.finished(scouts, metric)
