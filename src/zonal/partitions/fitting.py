@@ -126,7 +126,7 @@ class _Fit:
         head = self._head(n_first_rows(self.process) if split else HEAD_ROWS)
         m = min(self.process.n_neighbors, len(self.parts))
         process = LocalProcess(
-            head.rows, head.weight, self.found.kernel, self.found.noise, m, 0, self.found.low
+            head.rows, head.weight, self.found.kernel, self.found.noise, m, self.found.low
         )
         solved = self._marginal(process, head)
         left = _Residual(self.parts, process, self.features, self.offset, solved)
