@@ -102,7 +102,7 @@ def _evidence(locations: Locations, found: Found, n_neighbors: int) -> float:
     """Return the log evidence of rows that are spread over the logarithm of their number."""
     numbers = judged_numbers(len(locations), N_ROWS, 1)
     process = LocalProcess(
-        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, 0, found.low
+        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, found.low
     )
     with process.kept_features(len(locations)):
         whitening = process.whitening(numbers)

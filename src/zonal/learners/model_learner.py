@@ -30,7 +30,7 @@ from ..partitions import FromParts, fit_parts
 from ..partitions.sorting import BLOCK_ROWS
 from ..partitions.staying import check_gathering, gathered, left_in_place
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, sample_rows
+from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.survey import Survey
@@ -44,9 +44,6 @@ __all__ = ["ModelLearner"]
 
 # Multiples of the median distance that are tried as length scales of few rows.
 FACTORS = (1.0, 0.5, 0.25, 0.125)
-# Rows that will be asked whose distances are looked at: of so many, their distribution is known to
-# a hundredth.
-ASKED_ROWS = 10_000
 
 
 class ModelLearner(FittedAttributes):
@@ -223,7 +220,7 @@ class ModelLearner(FittedAttributes):
             rows = self._check_rows(queries, reset=False)
         except ValueError as error:
             raise ValueError(f"queries must be rows with the columns of X: {error}") from error
-        few = take(rows, sample_rows(_num_samples(rows), ASKED_ROWS))
+        few = take(rows, sample_rows(_num_samples(rows), LEARN_ROWS))
         numbers: Array = self._cells_.rows(few)
         return numbers
 

@@ -7,9 +7,10 @@ import numpy as np
 from ...._typing import FloatArray
 from ....rows import row_hash
 
-__all__ = ["DistinctSample", "apply_linear"]
+__all__ = ["FOLDS", "DistinctSample", "apply_linear"]
 
-# One distinct row in so many is held out, to compare metrics on.
+#: Folds of training rows; one of them is held out where metrics and encodings are compared. As
+#: scikit-learn has it.
 FOLDS = 5
 
 

@@ -7,13 +7,12 @@ import numpy.typing as npt
 
 from ....rows import Block, Source, row_hash
 from ..metric.targets import StandardTargets
+from ..numerics import BLOCK_ROWS
 from .cells import columns_of
 from .reader import Reader
 from .words import FOLDS, WordSums
 
 __all__ = ["folds_of", "sum_words"]
-
-BLOCK_ROWS = 1 << 16
 
 
 def folds_of(row_numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:

@@ -16,12 +16,14 @@ import numpy as np
 
 from ...._typing import Array, FloatArray
 from ....rows.levels import levels_of, looked_up
+from ..metric.distinct_sample import FOLDS
+from ..numerics import DECIMALS, MOST_WORDS
 from .numbers import edge_factor
 
 __all__ = [
-    "DECIMALS",
     "FEW_ROWS",
     "FOLDS",
+    "RARE",
     "MeanPart",
     "SimplexPart",
     "WordLevels",
@@ -29,17 +31,10 @@ __all__ = [
     "shrinkage",
 ]
 
-#: Folds of training rows for means of targets.
-FOLDS = 5
-# A level with fewer rows than this shares one with the other rare ones.
+#: A level with fewer rows than this shares one with the other rare ones.
 RARE = 5
 #: Below so many rows, every word that occurs is a level.
 FEW_ROWS = 50
-# Words of a column that are summed at most; of more, the commonest so far.
-MOST_WORDS = 100_000
-#: Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
-#: model that is chosen with them must not.
-DECIMALS = 12
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
 
