@@ -39,6 +39,7 @@ from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
 from ..rows.large import LargeSource
 from ..rows.progress import phase
 from ..rows.survey import Survey
+from ..selection.candidates import WIDTHS
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
 from .base import Learner
@@ -46,9 +47,6 @@ from .errors import check_one_target, precisions
 from .targets import check_labels, check_numbers
 
 __all__ = ["ModelLearner"]
-
-# Multiples of the median distance that are tried as length scales of few rows.
-FACTORS = (1.0, 0.5, 0.25, 0.125)
 
 
 class ModelLearner(Learner):
@@ -328,7 +326,7 @@ class ModelLearner(Learner):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
         # If nothing was chosen, the length scale is the median distance, often far too long.
-        factors = (1.0,) if recipe.records else FACTORS
+        factors = (1.0,) if recipe.records else WIDTHS[1:-1]
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 

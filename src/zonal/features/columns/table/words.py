@@ -15,14 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...._typing import Array, FloatArray
-from ..metric.distinct_sample import FOLDS
+from ..choices import FEW_ROWS, FOLDS, RARE
 from ..numerics import DECIMALS, MOST_WORDS
 from .numbers import edge_factor
 
 __all__ = [
-    "FEW_ROWS",
-    "FOLDS",
-    "RARE",
     "MeanPart",
     "SimplexPart",
     "WordLevels",
@@ -30,10 +27,6 @@ __all__ = [
     "shrinkage",
 ]
 
-#: A level with fewer rows than this shares one with the other rare ones.
-RARE = 5
-#: Below so many rows, every word that occurs is a level.
-FEW_ROWS = 50
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
 
