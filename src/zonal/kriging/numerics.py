@@ -38,6 +38,7 @@ __all__ = [
     "SAMPLE_NUMBERS",
     "SMALLEST",
     "SMOOTHNESS",
+    "STARTS",
     "START_NOISE",
     "SUMMED_ROWS",
     "TILE",
@@ -112,3 +113,6 @@ TREE_COLUMNS, TREE_COLUMNS_OF_FEW = 6, 3
 #: Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
 #: later than the row that asks. Where few rows ask, fewer trees are worth more.
 GROWTH, GROWTH_OF_FEW = 1.25, 2.0
+#: Length scales to start from, in units of the distance between two random rows, and noise. From
+#: little noise a climb takes much noise for a process of no range, and stays there.
+STARTS = ((0.5, 0.1), (0.05, 0.1), (0.5, 10.0))

@@ -15,10 +15,10 @@ from .effort import BASE_ROWS
 from .locations import Locations
 from .low import Low
 from .noise import NOISE_START, find_noise, has_signal
-from .numerics import SMOOTHNESS
+from .numerics import SMOOTHNESS, STARTS
 from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
 from .sample import Parameters, Sample
-from .units import STARTS, Units, log_noise
+from .units import Units, log_noise
 
 __all__ = ["Found", "find_candidates", "find_parameters", "polish"]
 

@@ -17,8 +17,9 @@ from .correlated import metric_points
 from .covariance import terms_of
 from .kernel_evidence import judged_numbers
 from .locations import Locations
-from .low import CANDIDATES, LandmarkLow, farthest_points
+from .low import LandmarkLow, farthest_points
 from .marginal import Observed, marginal
+from .numerics import CANDIDATES
 from .process import LocalProcess
 from .search import Found
 

@@ -34,6 +34,7 @@ from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.survey import Survey
+from ..selection.candidates import WIDTHS
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records
 from .errors import check_one_target, precisions
@@ -41,9 +42,6 @@ from .fitted_attributes import FittedAttributes
 from .targets import check_labels, check_numbers
 
 __all__ = ["ModelLearner"]
-
-# Multiples of the median distance that are tried as length scales of few rows.
-FACTORS = (1.0, 0.5, 0.25, 0.125)
 
 
 class ModelLearner(FittedAttributes):
@@ -317,7 +315,7 @@ class ModelLearner(FittedAttributes):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
         # If nothing was chosen, the length scale is the median distance, often far too long.
-        factors = (1.0,) if recipe.records else FACTORS
+        factors = (1.0,) if recipe.records else WIDTHS[1:-1]
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 

@@ -6,12 +6,9 @@ import numpy as np
 
 from ...._typing import FloatArray
 from ....rows import row_hash
+from ..choices import FOLDS
 
-__all__ = ["FOLDS", "DistinctSample", "apply_linear"]
-
-#: Folds of training rows; one of them is held out where metrics and encodings are compared. As
-#: scikit-learn has it.
-FOLDS = 5
+__all__ = ["DistinctSample", "apply_linear"]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
 from ....rows.levels import levels_of
+from ..choices import FEW_ROWS, PILOT_ROWS, RARE, SKEWED
 from ..facts import DEGREES
 from ..sphere_encoder import named_like
 from .cells import gaps_of
@@ -18,14 +19,9 @@ from .crossed import CrossedPart, crossed
 from .filling import GapRegressions
 from .numbers import DatePart, NumberPart, PlacePart, TimePart
 from .pilot import best_encoding
-from .words import FEW_ROWS, RARE, MeanPart, SimplexPart, WordLevels, WordSums
+from .words import MeanPart, SimplexPart, WordLevels, WordSums
 
 __all__ = ["Builder", "encode_parts", "find_place", "pilot_rows"]
-
-# Rows on which maps of numbers are compared.
-PILOT_ROWS = 4000
-# From this skewness on a column counts as skewed, and may be mapped while others are not.
-SKEWED = 2.0
 
 
 @dataclass

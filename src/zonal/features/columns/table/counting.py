@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ....rows import Block, Source, row_hash
+from ..choices import FOLDS
 from ..metric.targets import StandardTargets
 from ..numerics import BLOCK_ROWS
 from .cells import columns_of
 from .reader import Reader
-from .words import FOLDS, WordSums
+from .words import WordSums
 
 __all__ = ["folds_of", "sum_words"]
 

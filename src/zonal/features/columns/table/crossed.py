@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
+from ..choices import FOLDS
 from ..facts import N_CODES
 from ..numerics import DECIMALS, TABLE_SIZE
 from .numbers import DatePart
-from .words import FOLDS, MeanPart, WordLevels, shrinkage
+from .words import MeanPart, WordLevels, shrinkage
 
 __all__ = ["CrossedPart", "Factor", "crossed"]
 

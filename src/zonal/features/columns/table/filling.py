@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.linear_model import RidgeCV
 
 from ...._typing import Array, FloatArray
+from ..choices import FEW_ROWS
 from ..numerics import GAP_ALPHAS
 from .pilot import best_encoding
-from .words import FEW_ROWS
 
 __all__ = ["GapRegressions"]
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...._typing import Array, FloatArray
+from ..choices import LONGEST_EDGE
 from ..facts import DAY, MONDAY, PERIODS
 from .monotone import NormalScores
 
 __all__ = ["DatePart", "NumberPart", "PlacePart", "TimePart", "edge_factor", "indicator"]
-
-#: The longest distance between two levels of a column, in standard deviations of a number.
-LONGEST_EDGE = 2.0
 
 
 def edge_factor(shares: FloatArray) -> float:

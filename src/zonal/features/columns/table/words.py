@@ -16,14 +16,11 @@ import numpy as np
 
 from ...._typing import Array, FloatArray
 from ....rows.levels import levels_of, looked_up
-from ..metric.distinct_sample import FOLDS
+from ..choices import FEW_ROWS, FOLDS, RARE
 from ..numerics import DECIMALS, MOST_WORDS
 from .numbers import edge_factor
 
 __all__ = [
-    "FEW_ROWS",
-    "FOLDS",
-    "RARE",
     "MeanPart",
     "SimplexPart",
     "WordLevels",
@@ -31,10 +28,6 @@ __all__ = [
     "shrinkage",
 ]
 
-#: A level with fewer rows than this shares one with the other rare ones.
-RARE = 5
-#: Below so many rows, every word that occurs is a level.
-FEW_ROWS = 50
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
 
