@@ -12,7 +12,8 @@ from .._typing import Array
 from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
 from ..model.blend import BlendStart
-from ..model.class_blend import ClassBlend, blend_classes
+from ..model.class_blend import ClassBlend, weigh_classes
+from ..model.class_places import beside_local
 from ..model.class_sums import ClassExpansion, ClassSums
 from ..model.features import is_automatic
 from ..model.folds import check_alpha
@@ -26,6 +27,7 @@ from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES
 from ..rows.progress import phase
 from ..rows.survey import Survey
+from ..selection.records import weighed_records
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 
@@ -388,18 +390,17 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             else:
                 candidates.append((other, other.solved(other.sums(block))))
         if start.summation is None and not others:
-            if not hasattr(found.part.found.kernel, "length_scale"):
-                return found
-            beside = how.beside(found, block, self.budget, *([1.0] if places else []))
-            if beside is None:
-                return found
-            recipe = Recipe(beside.space.features)
-            few = block.rows(slice(1))
-            candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
+            beside = beside_local(how, found, block, self.budget)
+            if beside is not None:
+                recipe, few = Recipe(beside.space.features), block.rows(slice(1))
+                candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
         if len(candidates) == 1:
             return found
         X, labels, weight = how.sample(block, BLEND_ROWS)
-        return blend_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
+        weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
+        records = weighed_records(start.recipe.records, candidates, weighed)
+        self._start_ = replace(start, recipe=replace(start.recipe, records=records))
+        return weighed.found
 
     def _weight_unit(self, source: Source) -> float:
         """Return the mean factor of the classes: only ratios of these count beside the evidence."""
