@@ -54,13 +54,12 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
     loss : {"log", "squared"}, default="log"
-        ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
-        chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
-        the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
-        LogisticRegression with C = 1/α. What is chosen automatically may be a weighted mean of
-        such a fit and of a local part, kriging of the indicators, whose weights have the least log
-        loss on rows that are left out (`zonal.model.class_blend`), and columns may count by their
-        ranks. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
+        ``"squared"``: ridge regression of the indicators. ``"log"``: on features, logistic
+        regression of all classes, with α by evidence, or the given number: it minimises the log
+        loss plus α/2 ‖β‖², as scikit-learn's LogisticRegression with C = 1/α. What is chosen
+        automatically may be a weighted mean of such a fit, on landmarks of an `Anova` kernel, and
+        of a local part, kriging of the indicators, whose weights have the least log loss on rows
+        that are left out (`zonal.model.class_blend`), and columns may count by their ranks. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
         into memory), a splitter as `cv`, a given local part and more than 50 classes have the
         squared loss; ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
