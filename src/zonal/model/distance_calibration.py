@@ -20,7 +20,7 @@ from ..calibration.variance import OutOfFold, log_squares
 from ..kriging.joint import Features, Joint
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.units import column_groups
-from .held_out import HeldOut, hold_out, matched_weights, time_like
+from .held_out import LEAST_HOLES, HeldOut, hold_out, matched_weights, time_like
 from .local_solution import LocalSolution
 from .split_fits import SplitFits
 from .unseen import FIELD_NEIGHBORS, errors_at, predicted
@@ -73,7 +73,7 @@ def at_distances(
     """
     process = solution.joint.process
     time = time_like(process.rows, column_groups(process.rows))
-    parts = hold_out(process.points, wanted, time=time, scattered=False)
+    parts = hold_out(process.points, wanted, time=time, scattered=False, least_holes=LEAST_HOLES)
     if not parts:
         return Calibration.of(near.found, near.variance, near.log_variance)
     fits = SplitFits.of(solution.joint, features, solution.found.ratio)
