@@ -59,6 +59,15 @@ def calibrate_local(
     parts : list of Part, optional
         Test rows of splits, where they are known.
     """
+    with solution.joint.process.kept_features():
+        return _calibrated(solution, features, parts)
+
+
+def _calibrated(
+    solution: LocalSolution,
+    features: Callable[[Array], Array] | None,
+    parts: list["Part"] | None,
+) -> Calibration:
     observed = _observed(solution)
     map_ = features or solution.joint.process.features
     if observed.splits:
@@ -70,7 +79,7 @@ def calibrate_local(
             "No split of cv has two training places and a test row: intervals are calibrated by "
             "leaving out rows one by one, and do not hold in gaps.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return _by_leaving_out(solution, observed, map_)
 

@@ -81,8 +81,8 @@ class SplitFits:
         found, near = self._marginal(process, targets, train), process.near(queries)
         used = np.unique(near[near >= 0])
         residual = np.zeros_like(targets)
-        known = explained(self.features, process.rows[used], found.coef)
-        residual[used] = targets[used] - found.mean - known
+        own = process.own_features(used) if process.low else self.features(process.rows[used])
+        residual[used] = targets[used] - found.mean - np.asarray(own, np.float64) @ found.coef
         return Joint(process, found, residual).predict(queries, self.features, neighbors=near)[0]
 
     def _marginal(
@@ -114,12 +114,13 @@ class SplitFits:
             return np.zeros((width, width))
         nothing = Repeated.nothing(*targets.shape)
         places = Locations(process.rows, targets, process.weight, nothing, np.arange(len(targets)))
-        return whitened_gram(whitening, places, self.features, process.points)
+        own = None if process.low is None else process.own_features
+        return whitened_gram(whitening, places, self.features, process.points, own)
 
 
 def part_of(process: LocalProcess, known: npt.NDArray[np.intp]) -> LocalProcess:
     """Return the process with fewer known rows."""
-    return process.observed_at(process.rows[known], process.weight[known])
+    return process.part(known)
 
 
 def fit_part(
