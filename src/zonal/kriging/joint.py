@@ -146,7 +146,6 @@ class Joint:
             subtract_neighbors(near, local, weights, own)
         return self.found.variance(own, rest)
 
-
     def _at_places(self, features: Features, numbers: Indices) -> FloatArray:
         """Return features of places; those that a process has itself may be kept."""
         process = self.process

@@ -99,7 +99,9 @@ class LocalProcess:
         """Keep features of rows meanwhile, if there is room: they are asked for several times."""
         low, before = self.low, self._kept
         if before is None and isinstance(low, LandmarkLow):
-            self._kept = FeatureStore(low, self.rows) if FeatureStore.has_room(low, len(self.rows)) else None
+            self._kept = (
+                FeatureStore(low, self.rows) if FeatureStore.has_room(low, len(self.rows)) else None
+            )
         try:
             yield
         finally:

@@ -4,9 +4,9 @@ A row that is left out alone has other rows beside it: its error is that of inte
 model knows in a hole is told by rows inside balls that are emptied of all rows, here around
 centres drawn from the rows, of the k nearest rows each, :math:`k = n^{0.25}, n^{0.45}, n^{0.65}`:
 between the spacing of the rows and the extent of the data, whatever their density and the number
-of columns. On the sphere (unit vectors) balls are caps. Beside a column such as time the largest
-balls are of places, whose rows of all times are held out: a ball of rows ends in time too, and its
-rows have others of the same place near them. Both ends of the series are holes as well.
+of columns. On the sphere (unit vectors) balls are caps. Beside a column such as time all but the
+smallest balls are of places, whose rows of all times are held out: a ball of rows ends in time too,
+and its rows have others of the same place near them. Both ends of the series are holes as well.
 
 Rows that will be asked may be known. Then the balls are as large as the holes these lie in, and
 held-out rows have weights such that their distances to the known rows are distributed like those
@@ -139,7 +139,7 @@ def hold_out(
     if scattered:
         draws.append(("rows", partial(_scattered, n_rows, rng)))
     if wanted is None:
-        powers = POWERS if time is None or points.shape[1] == 1 else POWERS[:-1]
+        powers = POWERS if time is None or points.shape[1] == 1 else POWERS[:1]
         counts = [round(n_rows**power) for power in powers]
         draws += [("balls", partial(_balls, points, rng, count=count)) for count in counts]
     else:
@@ -315,5 +315,5 @@ def _beside_time(
         region = cKDTree(centers).query(place)[1]
         return np.where(ends < 0, -1, 2 * region + ends)
 
-    counts = [round(len(places) ** power) for power in POWERS[1:]]
+    counts = [round(len(places) ** power) for power in POWERS]
     return [*(("places", partial(emptied, count)) for count in counts), ("ends", regions)]
