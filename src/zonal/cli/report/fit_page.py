@@ -63,7 +63,7 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
         _quality_rows(result),
     )
     if "intervals" in result:
-        header = ("intervals", "hold", "mean width")
+        header = ("intervals", "hold", "mean width", "interval score")
         screen.table("How sure it is", header, interval_rows(result["intervals"]))
     compared = result.get("validation")
     if compared:
