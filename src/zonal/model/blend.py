@@ -21,6 +21,7 @@ from .blend_calibration import calibrate_mixture, mixture, same_places
 from .cells import Cells
 from .distance_weights import DistanceWeights
 from .drawing import normals
+from .first_part import FirstPart
 from .found_once import found_once
 from .recipe import Recipe
 from .start import Start
@@ -144,7 +145,7 @@ class BlendStart:
 
 
 @dataclass(frozen=True)
-class Blend:
+class Blend(FirstPart):
     r"""The weighted mean of models.
 
     .. math:: \hat y(x) = \sum_c w_c(x) \hat y_c(x), \qquad
@@ -184,35 +185,10 @@ class Blend:
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def coef(self) -> FloatArray:
-        """The coefficients of the first part."""
-        return np.asarray(self.parts[0].coef)
-
-    @property
-    def intercept(self) -> FloatArray:
-        """The constant of the first part."""
-        return np.asarray(self.parts[0].intercept)
-
-    @property
-    def alpha(self) -> float:
-        """The regularisation of the first part."""
-        return float(self.parts[0].alpha)
-
-    @property
     def cv_results(self) -> dict[str, Array]:
         """The errors of a cross-validation of the first part, or nothing."""
         results: dict[str, Array] = self.parts[0].cv_results
         return results
-
-    @property
-    def part(self) -> Any:
-        """The local part of the first part, or None."""
-        return self.parts[0].part
-
-    def shares(self) -> dict[str, float]:
-        """Return the shares of the targets' variance in the first part."""
-        shares: dict[str, float] = self.parts[0].shares()
-        return shares
 
     def mean(self, rows: Any) -> Array:
         """Return predictions at rows: [n, n_targets]."""

@@ -21,6 +21,7 @@ from ..rows import sample_rows
 from ..rows.copies import relative_weights
 from ..rows.kept import KEPT_BYTES, PILOT_ROWS
 from ..rows.survey import Survey
+from .class_candidates import class_candidates, has_class_candidates
 from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
@@ -143,6 +144,8 @@ def choose(question: Question) -> Recipe | None:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
             if places:
                 weighed = ladder.places(question.blend, question.asked, question.timeless)
+            elif question.logistic and question.survey.whole and has_class_candidates(rows):
+                weighed = class_candidates(ladder, question.budget, question.seed)
             else:
                 tried = ladder.columns(both_kinds=question.logistic)
                 weighed = ladder.weighed(tried, question.blend)

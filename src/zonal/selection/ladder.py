@@ -214,6 +214,13 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
+    def nearest_rows(self) -> Candidate:
+        """Return the best local part in plain columns, with length scales of each or of all."""
+        found = [self._noted(self.neighbors.alone(_never, _never))]
+        if self.local.kernel is None and self._has_time("one length scale", found[0]):
+            found.append(self._noted(self.neighbors.isotropic()))
+        return self._noted(self.neighbors.polished(min(found, key=_loss)))
+
     def columns(self, both_kinds: bool = False) -> list[Candidate]:
         """Return the candidates for other columns.
 
@@ -378,6 +385,10 @@ def weigh(
 
 def _loss(candidate: Candidate) -> float:
     return candidate.loss
+
+
+def _never(_: Any) -> bool:
+    return False
 
 
 def _words(found: Found) -> str:
