@@ -367,10 +367,9 @@ def solve_local(
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, m, found.low
     )
-    judged = None
-    if found.low is not None:
-        judged = first_rows(process)
-    elif features is None:
+    if found.low is not None or features is not None:
+        judged = first_rows(process, features)
+    else:
         judged = judged_places(locations.rows)
     joint = fit_joint(
         locations,

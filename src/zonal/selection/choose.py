@@ -151,6 +151,10 @@ def choose(question: Question) -> Recipe | None:
                 weighed = ladder.weighed(tried, question.blend)
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
+            if rows.dim > FEW_COLUMNS and not local.required and not places:
+                many = max(local.n_neighbors, MANY_NEIGHBORS)
+                if ladder.gains_by(many, weighed):
+                    local = replace(local, n_neighbors=many)
             found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:
@@ -217,10 +221,7 @@ def _recipe(rows: Rows, local: Local, candidate: Candidate) -> Recipe:
         features = Pipeline([*steps, ("features", candidate.features)])
     if candidate.found is None:
         return Recipe(features)
-    n_neighbors = local.n_neighbors
-    if not local.required and rows.dim > FEW_COLUMNS:
-        n_neighbors = max(n_neighbors, MANY_NEIGHBORS)
-    part = replace(local, n_neighbors=n_neighbors, found=candidate.found)
+    part = replace(local, found=candidate.found)
     if not local.required:
         part = replace(part, fit_neighbors=FIT_NEIGHBORS)
     return Recipe(features, columns, part)
