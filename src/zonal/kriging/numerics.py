@@ -16,6 +16,7 @@ __all__ = [
     "GROWTH_OF_FEW",
     "KEPT_FEATURES",
     "KEPT_NUMBERS",
+    "LAGS",
     "LEAF_SIZE",
     "LEAST_GAIN",
     "LEAST_NOISE",
@@ -75,8 +76,10 @@ NEGLIGIBLE = 1e-11
 ROUNDING = 1e-28
 #: The least scale, so that its logarithm is finite.
 SMALLEST = 1e-300
-#: Beyond, e^-t is zero.
-FAR = 745.0
+#: Beyond, e^-t counts as zero: the compiled exponential ends there.
+FAR = 708.0
+#: Lags in time of which is kept what they tell, a power of two: months have 23.
+LAGS = 64
 #: More columns than a file may ask for.
 MOST_COLUMNS = 1 << 16
 #: Where the logarithm of the weight of one part of a model over another may go.

@@ -89,13 +89,13 @@ class Distances:
     def predicted(self, found: Found) -> FloatArray:
         """Return what a local part with known parameters says of them: [n, t]."""
         process = self._process(found)
-        fits = SplitFits(process, self.locations.targets, process.features, found.ratio)
-        return np.concatenate(
-            [
+        with process.kept_features():
+            fits = SplitFits(process, self.locations.targets, process.features, found.ratio)
+            each = [
                 fits.predicted(np.flatnonzero(part.train), process.rows[part.test])
                 for part in self.parts
             ]
-        )
+        return np.concatenate(each)
 
     def _process(self, found: Found) -> LocalProcess:
         rows, weight = self.locations.rows, self.locations.weight
