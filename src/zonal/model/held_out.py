@@ -20,7 +20,7 @@ from scipy.spatial import cKDTree
 
 from .._typing import FloatArray
 
-__all__ = ["HeldOut", "hold_out", "matched_weights", "nearest_distance", "time_like"]
+__all__ = ["ASKED", "HeldOut", "hold_out", "matched_weights", "nearest_distance", "time_like"]
 
 # Rows of balls: these powers of the number of rows. Of 50,000 rows in two columns: balls 4, 13 and
 # 38 spacings across, with 100, 100 and 9 of them in a fifth of the rows.
