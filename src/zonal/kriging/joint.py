@@ -30,6 +30,7 @@ from .process import LocalProcess
 from .whitening import Block, Whitening, spatial_order, subtract_neighbors
 
 __all__ = [
+    "NOISE_SHARE",
     "Features",
     "Joint",
     "carried_by",
@@ -44,7 +45,7 @@ __all__ = [
 #: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
 
-# Noise is averaged over rows: its share of the variance of the features, D η/n, is at most this.
+#: Noise is averaged over rows: its share of the variance of the features, D η/n, is at most this.
 NOISE_SHARE = 0.01
 
 
@@ -286,15 +287,31 @@ def carried_by(
     return explained(features, rows, coef)
 
 
-def first_rows(process: LocalProcess) -> Indices:
-    """Return the rows from which the coefficients of a process' own features are found."""
-    return np.arange(min(n_first_rows(process), len(process.rows)), dtype=np.int32)
+def first_rows(process: LocalProcess, features: Features | None = None) -> Indices | None:
+    """Return the rows from which the coefficients of features are found; None for all.
+
+    The first rows of the order are a random sample, and the farthest apart of all such samples:
+    they tell of the long range, and later ones mostly of what is near, which their neighbours
+    know.
+    """
+    n_rows = n_first_rows(process, features)
+    return None if n_rows >= len(process.rows) else np.arange(n_rows, dtype=np.int32)
 
 
-def n_first_rows(process: LocalProcess) -> int:
-    """Return how many rows these are, of as many rows as there may be."""
-    n_columns = process.features(process.rows[:1]).shape[1]
+def n_first_rows(process: LocalProcess, features: Features | None = None) -> int:
+    """Return how many rows these are, of as many rows as there may be.
+
+    Parameters
+    ----------
+    process : LocalProcess
+    features : callable, optional
+        Features beside the process, by default those of its own low degrees. Of rows that are far
+        apart the process itself is noise to the former, and not less than the noise proper.
+    """
     noise = process.noise / float(process.kernel.diag(process.rows[:1])[0])
+    if features is not None:
+        noise = max(noise, 1.0)
+    n_columns = (features or process.features)(process.rows[:1]).shape[1]
     return max(FIRST_ROWS, math.ceil(n_columns * noise / NOISE_SHARE))
 
 

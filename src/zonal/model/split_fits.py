@@ -69,7 +69,7 @@ class SplitFits:
         """
         process, targets = part_of(self.process, train), self.targets[train]
         found = self._marginal(process, targets, train)
-        residual = targets - found.mean - explained(self.features, process.rows, found.coef)
+        residual = targets - found.mean - self._explained(process, found.coef)
         return Joint(process, found, residual), process.near(queries)
 
     def predicted(self, train: npt.NDArray[np.intp], queries: Array) -> FloatArray:
@@ -84,6 +84,15 @@ class SplitFits:
         own = process.own_features(used) if process.low else self.features(process.rows[used])
         residual[used] = targets[used] - found.mean - np.asarray(own, np.float64) @ found.coef
         return Joint(process, found, residual).predict(queries, self.features, neighbors=near)[0]
+
+    def _explained(self, process: LocalProcess, coef: FloatArray) -> FloatArray:
+        """Return what the features explain at all rows: [n, n_targets]."""
+        if process.low is None:
+            return explained(self.features, process.rows, coef)
+        blocks = np.array_split(
+            np.arange(len(process.rows), dtype=np.int32), 1 + len(process.rows) // JUDGED_ROWS
+        )
+        return np.concatenate([process.own_features(block) @ coef for block in blocks])
 
     def _marginal(
         self, process: LocalProcess, targets: FloatArray, train: npt.NDArray[np.intp]
