@@ -82,8 +82,9 @@ ROUNDING = 1e-28
 SMALLEST = 1e-300
 #: Beyond, e^-t counts as zero: the compiled exponential ends there.
 FAR = 708.0
-#: Lags in time of which is kept what they tell, a power of two: months have 23.
-LAGS = 64
+#: Room for lags in time of which is kept what they tell, a power of two: months have 23, and two
+#: that share a place are found anew in turns.
+LAGS = 512
 #: More columns than a file may ask for.
 MOST_COLUMNS = 1 << 16
 #: Where the logarithm of the weight of one part of a model over another may go.
