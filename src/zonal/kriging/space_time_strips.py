@@ -66,7 +66,7 @@ def _matern_slope(nu, distance):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _meet(u, dim, kind, numbers, beta, one):  # type: ignore[no-untyped-def]
+def _meet(u, dim, kind, numbers, beta, known, place):  # type: ignore[no-untyped-def]
     """Fill what is known of a lag."""
     lag, growth, fall = 0.0, 0.0, 0.0
     if kind == CAUCHY:
@@ -81,22 +81,22 @@ def _meet(u, dim, kind, numbers, beta, one):  # type: ignore[no-untyped-def]
         lag = 2.0 * abs(math.sin(half)) / numbers[0]
         growth = fall = _log_matern(numbers[2], lag)
     log_growth = math.log1p(growth)
-    one[LAG], one[UNITS], one[GROWTH], one[IN_TIME], one[LOG_GROWTH] = (
-        u, lag, growth, fall, log_growth,
-    )  # fmt: skip
-    one[STRETCH] = math.exp(-0.5 * beta * log_growth)
-    one[FALL] = fall + 0.5 * dim * beta * log_growth
+    known[place, LAG], known[place, UNITS], known[place, GROWTH] = u, lag, growth
+    known[place, IN_TIME], known[place, LOG_GROWTH] = fall, log_growth
+    known[place, STRETCH] = math.exp(-0.5 * beta * log_growth)
+    known[place, FALL] = fall + 0.5 * dim * beta * log_growth
 
 
 @njit(nogil=True, cache=True)
 def _lookup(lags, bits, dim, kind, numbers, beta, known, mine):  # type: ignore[no-untyped-def]
     """Fill what is known of each lag of a strip: [N_KNOWN, n]."""
     for i in range(len(lags)):
-        one = known[((bits[i] >> 50) ^ (bits[i] >> 40) ^ (bits[i] >> 20)) & (len(known) - 1)]
-        if one[LAG] != lags[i]:
-            _meet(lags[i], dim, kind, numbers, beta, one)
+        # The golden section times 2⁶⁴: the upper nine bits of the product differ where any do.
+        place = ((bits[i] * -7046029254386353131) >> 55) & (len(known) - 1)
+        if known[place, LAG] != lags[i]:
+            _meet(lags[i], dim, kind, numbers, beta, known, place)
         for k in range(1, N_KNOWN):
-            mine[k, i] = one[k]
+            mine[k, i] = known[place, k]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "nsz"})

@@ -24,6 +24,7 @@ from scipy.spatial import cKDTree
 from .._typing import FloatArray
 
 __all__ = [
+    "ASKED",
     "LEAST_HOLES",
     "HeldOut",
     "hold_out",
