@@ -139,10 +139,17 @@ class Joint:
         rest = 1 - weights.sum(axis=1)
         if own.shape[1] and neighbors.shape[1]:  # a place may be the only one
             support, where = np.unique(neighbors, return_inverse=True)
-            near = np.asarray(features(self.process.rows[support]), np.float64)
+            near = self._at_places(features, support)
             local = where.reshape(neighbors.shape).astype(np.int32)
             subtract_neighbors(near, local, weights, own)
         return self.found.variance(own, rest)
+
+    def _at_places(self, features: Features, numbers: Indices) -> FloatArray:
+        """Return features of places; those that a process has itself may be kept."""
+        process = self.process
+        if process.low is not None:
+            return process.own_features(numbers)
+        return np.asarray(features(process.rows[numbers]), np.float64)
 
 
 def _walk(run: Callable[[Indices], None], X: Array) -> None:
@@ -262,8 +269,7 @@ def fit_joint(
         σ², where it is given.
     """
     own = process.own_features if features is None else None
-    n_used = len(locations) if judged is None else int(judged[-1]) + 1
-    with process.kept_features(n_used):
+    with process.kept_features():
         whitening = process.whitening(judged, n_neighbors, neighbors)
         made = features or process.features
         gram = whitened_gram(whitening, locations, made, process.points, own)
