@@ -12,6 +12,7 @@ __all__ = [
     "JUDGED",
     "ROUNDS",
     "ROUNDS_OF_MANY",
+    "SPACE_TIME",
     "STEPS",
 ]
 
@@ -47,3 +48,6 @@ ROUNDS_OF_MANY = (
     (3_000, BASE_ROWS, FEW_NEIGHBORS, 8, 1),
     *ROUNDS[3:],
 )
+#: Rows judged, neighbours and steps of kernels of space and time: where terms are compared, and
+#: where the best climb on.
+SPACE_TIME = ((700, 18, 25), (1_800, 24, 10))

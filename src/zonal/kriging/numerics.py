@@ -9,6 +9,7 @@ __all__ = [
     "BLOCK_NUMBERS",
     "CANDIDATES",
     "DRAWN_COLUMNS",
+    "EQUAL_STEPS",
     "EXTENTS",
     "FAR",
     "FIRST_STEPS",
@@ -33,6 +34,7 @@ __all__ = [
     "NOISE_START",
     "PART",
     "POINTS",
+    "POWERS",
     "PREDICTED_ROWS",
     "QUERIES",
     "RATIOS",
@@ -41,14 +43,18 @@ __all__ = [
     "ROUNDING",
     "SAME_METRIC",
     "SAMPLE_NUMBERS",
+    "SHORTEST",
     "SMALLEST",
     "SMOOTHNESS",
     "STARTS",
     "START_NOISE",
+    "START_NOISE_OF_TERMS",
+    "STAYS",
     "SUMMED_ROWS",
     "TILE",
     "TREE_COLUMNS",
     "TREE_COLUMNS_OF_FEW",
+    "UNREACHED",
 ]
 
 #: The smoothness ν of Matérn kernels that compiled code knows.
@@ -133,3 +139,14 @@ REACHES, EXTENTS = (6.0, 12.0, 24.0, 3.0), (1.0, 0.3)
 #: How much less places count than times where neighbours are of the same time, and the other way;
 #: and what time counts for a term that does not depend on it: it tells rows of one place apart.
 LITTLE = 1e-3
+#: Equidistant times differ by less, relative to their steps.
+EQUAL_STEPS = 1e-6
+#: Terms of space and time: the least noise that their climbs start from; where what stays begins,
+#: from place to place and over large regions, in units of the first length scale; the shortest
+#: length scale in the same units; and that of columns which a term does not depend on.
+START_NOISE_OF_TERMS = 1e-5
+STAYS = (("near", 0.25), ("far", 4.0))
+SHORTEST, UNREACHED = 1e-3, 1e6
+#: The power of the lag in time. Up to one the kernel is convex: a forecast goes back to the mean
+#: and never beyond, and what lasts can be split off (Pólya).
+POWERS = (0.1, 1.0)
