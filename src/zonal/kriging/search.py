@@ -18,7 +18,7 @@ from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Cl
 from .sample import BASE_ROWS, Parameters, Sample
 from .units import STARTS, Units, log_noise
 
-__all__ = ["Found", "find_candidates", "find_parameters", "polish"]
+__all__ = ["Found", "find_candidates", "find_others", "find_parameters", "polish"]
 
 _FAMILIES = {
     0.5: Correlation(EXPONENTIAL),
@@ -55,9 +55,6 @@ class Found:
     low: Low | None = None
 
 
-Settled = Callable[[Found], bool]
-
-
 def find_parameters(
     locations: Locations,
     kernel: Kernel | None = None,
@@ -66,7 +63,7 @@ def find_parameters(
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     verbose: bool = False,
     deadline: Deadline | None = None,
-    quick: Settled | None = None,
+    quick: Callable[[Found], bool] | None = None,
 ) -> Found:
     """Maximise the evidence of a sample, over whatever is not given.
 
@@ -113,7 +110,6 @@ def find_candidates(
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     starts: tuple[tuple[float, float], ...] = STARTS,
     deadline: Deadline | None = None,
-    settled: Settled | None = None,
 ) -> list[Found]:
     """The parameters of each ν that `find_parameters` compares, before it polishes the best.
 
@@ -127,8 +123,6 @@ def find_candidates(
         Where to climb from; see `Units.starts`.
     deadline : Deadline, optional
         How long it may take.
-    settled : callable, optional
-        Tells of the parameters of the middle ν whether there is no need to look at others.
 
     Returns
     -------
@@ -136,8 +130,27 @@ def find_candidates(
         The one of the largest evidence first.
     """
     search = _Search.of(locations, None, noise, n_neighbors, smoothness, False, starts)
-    candidates = search.compared(deadline or Deadline(), settled)
+    candidates = search.compared(deadline or Deadline())
     return [search.found(candidate) for candidate in reversed(candidates)]
+
+
+def find_others(
+    locations: Locations,
+    found: Found,
+    noise: float | None = None,
+    n_neighbors: int = 24,
+    smoothness: tuple[float, ...] = (0.5, 2.5),
+) -> list[Found]:
+    """Climb with other ν from the parameters of one.
+
+    Parameters
+    ----------
+    locations, noise, n_neighbors, smoothness
+        As in `find_parameters`.
+    found : Found
+        With a Matérn kernel of its own length scales.
+    """
+    return _climbed(locations, found, noise, n_neighbors, smoothness, COMPARE)
 
 
 def polish(
@@ -147,22 +160,31 @@ def polish(
 
     Parameters
     ----------
-    locations, noise, n_neighbors
-        As in `find_parameters`.
-    found : Found
-        With a Matérn kernel of its own length scales.
+    locations, found, noise, n_neighbors
+        As in `find_others`.
     """
     smoothness = (float(found.kernel.nu),)
+    return _climbed(locations, found, noise, n_neighbors, smoothness, POLISH_QUICKLY)[0]
+
+
+def _climbed(
+    locations: Locations,
+    found: Found,
+    noise: float | None,
+    n_neighbors: int,
+    smoothness: tuple[float, ...],
+    number: int,
+) -> list[Found]:
+    """Climb one round from parameters that are known, with each of some ν."""
     search = _Search.of(locations, None, noise, n_neighbors, smoothness, False)
     if not search.has_signal:
-        return found
+        return [found]
     units = search.units
     log_scales = np.log(np.broadcast_to(found.kernel.length_scale, units.spread.shape))
     first = np.unique(units.groups, return_index=True)[1]  # columns of a group share their scale
     start = Parameters((log_scales - np.log(units.spread))[first], log_noise(found.noise))
-    return search.found(
-        search.climber.climb(POLISH_QUICKLY, Candidate(search.correlations[0], start))
-    )
+    starts = [Candidate(correlation, start) for correlation in search.correlations]
+    return [search.found(one) for one in search.climber.climb_all(number, starts, Deadline())]
 
 
 @dataclass(frozen=True)
@@ -202,8 +224,8 @@ class _Search:
         climber = Climber(sample, free, n_neighbors, verbose)
         return cls(kernel, units, climber, correlations, starts, has_signal(head.targets))
 
-    def compared(self, deadline: Deadline, settled: Settled | None = None) -> list[Candidate]:
-        """Candidates of all kernels, the best one last; one if what it has settles the matter."""
+    def compared(self, deadline: Deadline) -> list[Candidate]:
+        """Candidates of all kernels, the best one last."""
         middle = self.correlations[len(self.correlations) // 2]
         if not self.has_signal:
             return [Candidate(middle, self.starts[0])]
@@ -214,10 +236,8 @@ class _Search:
         if deadline.passed():
             return [best]
         # A single kernel climbs on where kernels would be compared.
-        for climbed in (False, True) if len(self.correlations) > 1 else ():
-            best = self.climber.climb(GO_ON, best) if climbed else best
-            if settled is not None and settled(self.found(best)):
-                return [best]
+        if len(self.correlations) > 1:
+            best = self.climber.climb(GO_ON, best)
         starts = [replace(best, correlation=correlation) for correlation in self.correlations]
         return sorted(self.climber.climb_all(COMPARE, starts, deadline), key=_value)
 

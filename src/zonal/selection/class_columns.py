@@ -9,8 +9,7 @@ from ..features.columns.standardizer import Standardizer
 from ..features.space import FeatureSpace
 from ..model.log_loss import TRIAL_COLUMNS, TRIAL_ROWS, LogLoss
 from ..rows import Block
-from .candidates import Kernelized, Scales
-from .features import LANDMARKS
+from .candidates import LANDMARKS, Kernelized, Scales
 from .rows import Rows
 
 __all__ = ["ranked_better"]

@@ -143,6 +143,8 @@ class Judge:
                     low=found.low,
                 )
                 judged = places_of_fit(process, width)
+                if found.low is None and not width:
+                    judged = judged[::8]  # nothing but the mean comes from them
                 joint = fit_joint(
                     locations, process, map_, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
                 )

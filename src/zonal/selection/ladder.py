@@ -23,8 +23,8 @@ rows at several distances (`distances`), and are weighed by them (`weighing`).
    chance.
 """
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -41,21 +41,17 @@ from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import Kernelized, scout_for
 from .distances import Distances
-from .features import ROWS_A_COLUMN, FeatureSearch
+from .features import FeatureSearch
 from .judge import Candidate, Judge
 from .neighbors import NeighborSearch, stretched
 from .records import Log
 from .rows import Rows
-from .sums import Columns
+from .sums import SUMS, Columns
 from .weighing import verdict
 from .weights import LEAST_WEIGHT, beyond_chance, simplex_weights, spread_of_mean
 
-__all__ = ["BEHIND", "Ladder", "Weighed", "is_places", "weigh"]
+__all__ = ["Ladder", "Weighed", "is_places", "weigh"]
 
-#: Shares of the loss of narrow features: with less, neighbours go on alone; with more, and more
-#: noise than this relative to the field, they go no further. Wage and happiness have 1.06 to 1.17
-#: of the loss and a noise of 0.36 to 1.9; bikeshare and txhousing 0.16 and 0.71 and less than 0.1.
-AHEAD, BEHIND, NOISY = 0.55, 0.9, 0.3
 #: Candidates that are weighed: each costs as much as the others in predictions. Not tuned.
 SURVIVORS = 4
 #: Features of long range beside a local part: their number, and their length scale in median
@@ -150,8 +146,7 @@ class Ladder:
             return self._chosen(self._at_distances(split, others, blend, asked))
         lost = self.judge.of_mean(split) > LOST and not self.local.required
         if lost and self.deadline.allows("features alone"):
-            features = self._features(self.search.scout(self.search.glance()), None)
-            return self.weighed([features, split], blend)
+            return self.weighed([*self._features(None), split], blend)
         return self.weighed([split], blend)
 
     def _other_places(self) -> dict[str, Found]:
@@ -220,74 +215,67 @@ class Ladder:
         Parameters
         ----------
         both_kinds : bool
-            Whether neighbours are wanted beside features even where they find mostly noise.
+            Whether neighbours are wanted beside features even where these are better.
         """
-        search, required = self.search, self.local.required
-        narrow = search.glance()
+        first = self._noted(self.neighbors.first())
+        found = [] if self.local.required else self._features(first)
+        if found and not both_kinds and _is_better(found[0], first):
+            return found
+        return [*self._neighbors(first), *found]
 
-        def is_noise(candidate: Candidate) -> bool:
-            return self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
+    def _features(self, rival: Candidate | None) -> list[Candidate]:
+        """Return the best two features; none where a rival is better beyond chance.
 
-        def is_loud(found: Found) -> bool:
-            return found.noise > NOISY and not required
+        Losses fall as one over the number of columns or slower: all that is to come is at most
+        what the last doubling has brought.
+        """
+        if not self.deadline.allows("features alone"):
+            return []
+        before, ranked = math.inf, []
+        for ranked, width in self.search.rounds():
+            best = self._with_features(ranked[0][0], width)
+            to_come = max(before - best.loss, 0.0) if before < math.inf else best.loss
+            before = best.loss
+            if rival is not None and _is_better(rival, best, to_come):
+                return []
+        most = min(self.search.n_components // 2, max(len(self.rows.targets) // 4, 1))
+        first = ranked[0][0]
+        others = [
+            c
+            for c, _ in ranked
+            if c.metric != first.metric or (c.map in SUMS) != (first.map in SUMS)
+        ]
+        found = [self._with_features(kernel, most) for kernel in [first, *others[:1]]]
+        return sorted((self._noted(c, c.kernel) for c in found), key=_loss)
 
-        plain = self._noted(self.neighbors.alone(is_loud, is_noise))
-        assert plain.found is not None
-        ratio = self.judge.of_mean(plain) / narrow[0][1]
-        goes_on = not (is_loud(plain.found) and is_noise(plain))
-        found = [plain]
-        if self.classes and goes_on and self.local.kernel is None:
+    def _with_features(self, kernel: Kernelized, n_columns: int) -> Candidate:
+        """Score features of so many columns on the same rows as all others."""
+        metric = self.search.metric_of(kernel)
+        features = self.search.fitted(kernel, metric, n_columns)
+        found = self.judge.in_columns(metric).of_features(features, kernel.map)
+        return replace(found, kernel=kernel)
+
+    def _neighbors(self, first: Candidate) -> list[Candidate]:
+        """Return local parts in plain and in learned columns, alone and beside features."""
+        best = self._noted(self.neighbors.smoothest(first))
+        found = [best]
+        if self.classes and self.local.kernel is None:
             found.append(self._noted(self.neighbors.isotropic()))
-        metric = search.learn_metric() if ratio > AHEAD or required else None
-        if goes_on:
-            steps = [stretched(plain, self.rows.pilot) if self.scaled else None, metric]
-            for step in steps:
-                if step is not None and self._has_time("a local part in other columns", plain):
-                    found.append(self._noted(self.neighbors.in_columns(step, plain)))
-            best = min(range(len(found)), key=lambda i: found[i].loss)
-            found[best] = self._noted(self.neighbors.polished(found[best]))
-        if ratio > AHEAD and not required and self.deadline.allows("features alone"):
-            scouts = search.scout(narrow)
-            if min(map(self.judge.of_mean, found)) > BEHIND * scouts[0][1]:
-                if not goes_on and not both_kinds:
-                    return [self._unrivalled(scouts, metric)]
-                found.append(self._features(scouts, metric))
-        if goes_on:
-            local = min((c for c in found if c.found is not None), key=_loss)
-            if self._has_time("features beside the local part", local):
-                found += self._beside(local, found[-1])
+        steps = [stretched(best, self.rows.pilot) if self.scaled else None]
+        steps.append(self.search.learn_metric())
+        for step in steps:
+            if step is not None and self._has_time("a local part in other columns", best):
+                found.append(self._noted(self.neighbors.in_columns(step, best)))
+        best = min(found, key=_loss)
+        found.append(self._noted(self.neighbors.polished(best)))
+        if self._has_time("features beside the local part", found[-1]):
+            found += self._beside(found[-1])
         return found
 
-    def _features(self, scouts: Any, metric: Any) -> Candidate:
-        """Finish the search for features, and score the best like the others."""
-        best, metric, features = self._fitted(scouts, metric)
-        found = self.judge.in_columns(metric).of_features(features, best.map)
-        return self._noted(found, best)
-
-    def _unrivalled(self, scouts: Any, metric: Any) -> Candidate:
-        """Finish the search for features; what the pilot says of the best is enough."""
-        best, metric, features = self._fitted(scouts, metric)
-        line = self.log.line_of(best.map, best.words())
-        losses, nothing = np.array([line["error"]]), np.empty((0, 1))
-        return Candidate(best.map, nothing, losses, (1,), metric, features, kernel=best, line=line)
-
-    def _fitted(self, scouts: Any, metric: Any) -> tuple[Kernelized, Any, Any]:
-        """Return the best kernel at full width, its metric and its features."""
-        best, metric = self.search.finished(scouts, metric)
-        # With more columns than these wage takes a third longer, and has the same error.
-        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
-        return best, metric, self.search.fitted(best, metric, most)
-
-    def _beside(self, local: Candidate, features: Candidate) -> list[Candidate]:
-        """Score features beside the local part: those found, and a few of long range."""
-        found, own = [], local.columns is not None
-        judge = self.judge.in_columns(local.columns)
-        if features.found is None and features.loss < local.loss and not own:
-            kernel = features.kernel
-            assert kernel is not None
-            map_ = self.search.fitted(kernel, None, min(self.search.n_components, JOINT_COLUMNS))
-            found.append(self._noted(self.neighbors.beside(local, map_, features.name), kernel))
-        scout = scout_for(judge.rows.shape[1], LONG_COLUMNS)
+    def _beside(self, local: Candidate) -> list[Candidate]:
+        """Score features of long range beside a local part, and functions of single columns."""
+        own = local.columns is not None
+        scout = scout_for(self.judge.in_columns(local.columns).rows.shape[1], LONG_COLUMNS)
         long = [Kernelized("matern 3/2", LONG_WIDTH, scout, metric=own)]
         # A rotation leaves no single columns.
         single = not own or isinstance(local.columns, Stretcher)
@@ -299,9 +287,8 @@ class Ladder:
             return self.neighbors.beside(local, map_, kernel.map)
 
         # Side by side where there are threads: a climb is too short to share.
-        for kernel, candidate in zip(long, ordered_map(tried, long), strict=True):
-            found.append(self._noted(candidate, kernel))
-        return found
+        both = zip(long, ordered_map(tried, long), strict=True)
+        return [self._noted(candidate, kernel) for kernel, candidate in both]
 
     def _unit_of_time(self) -> float:
         """Return what the last column was divided by."""
@@ -331,6 +318,11 @@ class Ladder:
             **words,
         )
         return replace(candidate, kernel=kernel, line=line)
+
+
+def _is_better(one: Candidate, other: Candidate, to_come: float = 0.0) -> bool:
+    """Tell whether a candidate is better beyond chance, even if the other gains so much more."""
+    return beyond_chance(other.losses - to_come - one.losses, other.loss, other.ends)
 
 
 def weigh(

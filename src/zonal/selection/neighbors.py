@@ -1,6 +1,5 @@
 """Local parts: their parameters by evidence, in several columns, alone and beside features."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from ..kernels.bandwidth import median_distance
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations
-from ..kriging.search import Found, find_candidates, find_parameters, polish
+from ..kriging.search import Found, find_candidates, find_others, find_parameters, polish
 from ..kriging.space_time import find_space_time
 from ..kriging.space_time_split import split_space_time
 from ..kriging.units import STARTS, column_groups, share_of
@@ -86,36 +85,26 @@ class NeighborSearch:
         )
         return split_space_time(locations, found, local.n_features, local.n_neighbors)
 
-    def alone(
-        self, doubted: Callable[[Found], bool], given_up: Callable[[Candidate], bool]
-    ) -> Candidate:
-        """Score a local part in plain columns.
-
-        The evidence finds the parameters of each kernel; held-out rows choose the kernel.
-
-        Parameters
-        ----------
-        doubted : callable
-            Tells of the first parameters whether they are worth a score before the search goes on.
-        given_up : callable
-            Tells of that score whether the search may end with them.
-        """
+    def first(self) -> Candidate:
+        """Score a local part in plain columns: ν = 3/2, the other parameters by evidence."""
         phase("finding a local part")
         local, locations = self.local, self.judge.locations()
         if local.kernel is not None:
             return self.judge.of_neighbors(find_parameters(locations, local.kernel, local.noise))
-        last: list[Candidate] = []
+        (found,) = find_candidates(
+            locations, local.noise, smoothness=(1.5,), deadline=self.deadline
+        )
+        return self.judge.of_neighbors(found)
 
-        def settled(found: Found) -> bool:
-            if not doubted(found):
-                return False
-            last.append(self.judge.of_neighbors(found))
-            return given_up(last[-1])
-
-        # With several splits a look at one kernel costs more than the climbs of the others.
-        asked = settled if len(self.judge.splits) == 1 else None
-        found = find_candidates(locations, local.noise, deadline=self.deadline, settled=asked)
-        return last[-1] if last and given_up(last[-1]) else self._best(self.judge, found)
+    def smoothest(self, first: Candidate) -> Candidate:
+        """Score kernels that are rougher and smoother; held-out rows choose."""
+        found = first.found
+        if self.local.kernel is not None or not self.deadline.allows("all kernels of a local part"):
+            return first
+        assert found is not None
+        return self._best(
+            self.judge, find_others(self.judge.locations(), found, self.local.noise), first
+        )
 
     def isotropic(self) -> Candidate:
         """Score one length scale for all columns, the median distance, with noise by evidence.
@@ -163,7 +152,9 @@ class NeighborSearch:
         )
         return judge.of_neighbors(found, features, name)
 
-    def _best(self, judge: Judge, options: list[Found]) -> Candidate:
+    def _best(
+        self, judge: Judge, options: list[Found], known: Candidate | None = None
+    ) -> Candidate:
         """Score parameters; of many splits the first tells which to take."""
         if len(options) > 1 and len(judge.splits) > 1:
             first = ordered_map(partial(judge.of_neighbors, n_splits=1), options)
@@ -171,7 +162,8 @@ class NeighborSearch:
             assert best.found is not None
             options = [best.found]
         timely = self.deadline.while_time(options, "all kernels of a local part")
-        return min(ordered_map(judge.of_neighbors, timely), key=_loss)
+        scored = [*([] if known is None else [known]), *ordered_map(judge.of_neighbors, timely)]
+        return min(scored, key=_loss)
 
 
 def stretched(candidate: Candidate, pilot: Pilot) -> Stretcher | None:
