@@ -18,7 +18,7 @@ from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Cl
 from .sample import BASE_ROWS, Parameters, Sample
 from .units import STARTS, Units, log_noise
 
-__all__ = ["Found", "find_candidates", "find_others", "find_parameters", "polish"]
+__all__ = ["Found", "find_candidates", "find_first", "find_others", "find_parameters", "polish"]
 
 _FAMILIES = {
     0.5: Correlation(EXPONENTIAL),
@@ -134,14 +134,35 @@ def find_candidates(
     return [search.found(candidate) for candidate in reversed(candidates)]
 
 
+def find_first(
+    locations: Locations,
+    noise: float | None = None,
+    n_neighbors: int = 24,
+    deadline: Deadline | None = None,
+) -> Found:
+    """The parameters of ν = 3/2 after a first climb; `find_others` goes on from there.
+
+    Parameters
+    ----------
+    locations, noise, n_neighbors, deadline
+        As in `find_parameters`.
+    """
+    deadline = deadline or Deadline()
+    search = _Search.of(locations, None, noise, n_neighbors, (1.5,), False)
+    best = search.begun(deadline)
+    if search.has_signal and not deadline.passed():
+        best = search.climber.climb(GO_ON, best)
+    return search.found(best)
+
+
 def find_others(
     locations: Locations,
     found: Found,
     noise: float | None = None,
     n_neighbors: int = 24,
-    smoothness: tuple[float, ...] = (0.5, 2.5),
+    smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
 ) -> list[Found]:
-    """Climb with other ν from the parameters of one.
+    """Climb with several ν from the parameters of one.
 
     Parameters
     ----------
@@ -179,10 +200,7 @@ def _climbed(
     search = _Search.of(locations, None, noise, n_neighbors, smoothness, False)
     if not search.has_signal:
         return [found]
-    units = search.units
-    log_scales = np.log(np.broadcast_to(found.kernel.length_scale, units.spread.shape))
-    first = np.unique(units.groups, return_index=True)[1]  # columns of a group share their scale
-    start = Parameters((log_scales - np.log(units.spread))[first], log_noise(found.noise))
+    start = search.start_of(found)
     starts = [Candidate(correlation, start) for correlation in search.correlations]
     return [search.found(one) for one in search.climber.climb_all(number, starts, Deadline())]
 
@@ -224,16 +242,27 @@ class _Search:
         climber = Climber(sample, free, n_neighbors, verbose)
         return cls(kernel, units, climber, correlations, starts, has_signal(head.targets))
 
-    def compared(self, deadline: Deadline) -> list[Candidate]:
-        """Candidates of all kernels, the best one last."""
+    def start_of(self, found: Found) -> Parameters:
+        """Parameters that were found before, in units of the columns."""
+        units = self.units
+        log_scales = np.log(np.broadcast_to(found.kernel.length_scale, units.spread.shape))
+        first = np.unique(units.groups, return_index=True)[1]  # a group shares its scale
+        return Parameters((log_scales - np.log(units.spread))[first], log_noise(found.noise))
+
+    def begun(self, deadline: Deadline) -> Candidate:
+        """The middle kernel from the best start."""
         middle = self.correlations[len(self.correlations) // 2]
         if not self.has_signal:
-            return [Candidate(middle, self.starts[0])]
+            return Candidate(middle, self.starts[0])
         begun = [Candidate(middle, start) for start in self.starts]
         if len(begun) > 1:
             begun = self.climber.climb_all(BEGIN, begun, deadline)
-        best = max(begun, key=_value)
-        if deadline.passed():
+        return max(begun, key=_value)
+
+    def compared(self, deadline: Deadline) -> list[Candidate]:
+        """Candidates of all kernels, the best one last."""
+        best = self.begun(deadline)
+        if not self.has_signal or deadline.passed():
             return [best]
         # A single kernel climbs on where kernels would be compared.
         if len(self.correlations) > 1:

@@ -219,7 +219,7 @@ class Ladder:
         """
         first = self._noted(self.neighbors.first())
         found = [] if self.local.required else self._features(first)
-        if found and not both_kinds and _is_better(found[0], first):
+        if found and not both_kinds and not self._adds(first, found[0]):
             return found
         return [*self._neighbors(first), *found]
 
@@ -254,6 +254,20 @@ class Ladder:
         features = self.search.fitted(kernel, metric, n_columns)
         found = self.judge.in_columns(metric).of_features(features, kernel.map)
         return replace(found, kernel=kernel)
+
+    def _adds(self, other: Candidate, best: Candidate) -> bool:
+        """Tell whether a mean with another candidate is better than one alone beyond chance.
+
+        Each half of the held-out rows judges the weights that the other has found.
+        """
+        queries = np.concatenate([split.queries for split in self.rows.splits])
+        truth, both = self.rows.targets[queries], np.stack([best.predicted, other.predicted])
+        gains = best.losses.copy()
+        for half in (0, 1):
+            own, rest = slice(half, None, 2), slice(1 - half, None, 2)
+            mean = np.tensordot(simplex_weights(both[:, rest], truth[rest]), both[:, own], 1)
+            gains[own] -= np.square(truth[own] - mean).mean(axis=1)
+        return beyond_chance(gains, best.loss, best.ends)
 
     def _neighbors(self, first: Candidate) -> list[Candidate]:
         """Return local parts in plain and in learned columns, alone and beside features."""

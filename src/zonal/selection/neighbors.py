@@ -13,7 +13,14 @@ from ..kernels.bandwidth import median_distance
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations
-from ..kriging.search import Found, find_candidates, find_others, find_parameters, polish
+from ..kriging.search import (
+    Found,
+    find_candidates,
+    find_first,
+    find_others,
+    find_parameters,
+    polish,
+)
 from ..kriging.space_time import find_space_time
 from ..kriging.space_time_split import split_space_time
 from ..kriging.units import STARTS, column_groups, share_of
@@ -24,9 +31,6 @@ from .judge import Candidate, Judge
 from .pilot import Pilot
 
 __all__ = ["NeighborSearch", "stretched"]
-
-#: A climb starts from at least so much noise, where it starts from what other columns had.
-LEAST_NOISE = 1e-3
 
 
 class NeighborSearch:
@@ -91,10 +95,7 @@ class NeighborSearch:
         local, locations = self.local, self.judge.locations()
         if local.kernel is not None:
             return self.judge.of_neighbors(find_parameters(locations, local.kernel, local.noise))
-        (found,) = find_candidates(
-            locations, local.noise, smoothness=(1.5,), deadline=self.deadline
-        )
-        return self.judge.of_neighbors(found)
+        return self.judge.of_neighbors(find_first(locations, local.noise, deadline=self.deadline))
 
     def smoothest(self, first: Candidate) -> Candidate:
         """Score kernels that are rougher and smoother; held-out rows choose."""
@@ -102,9 +103,8 @@ class NeighborSearch:
         if self.local.kernel is not None or not self.deadline.allows("all kernels of a local part"):
             return first
         assert found is not None
-        return self._best(
-            self.judge, find_others(self.judge.locations(), found, self.local.noise), first
-        )
+        options = find_others(self.judge.locations(), found, self.local.noise)
+        return self._best(self.judge, options)
 
     def isotropic(self) -> Candidate:
         """Score one length scale for all columns, the median distance, with noise by evidence.
@@ -125,13 +125,16 @@ class NeighborSearch:
             return judge.of_neighbors(
                 find_parameters(judge.locations(), self.local.kernel, self.local.noise)
             )
-        # In many columns the mean of very different length scales may be a bad start.
+        # Not from its length scales: another climb may end far above that in plain columns, as on
+        # one of three samples of weather (a third of the loss).
         share = share_of(like.found.kernel.length_scale, self.judge.rows)
-        starts = (share, max(like.found.noise, LEAST_NOISE)), STARTS[0]
-        found = find_candidates(
-            judge.locations(), self.local.noise, smoothness=(like.found.kernel.nu,), starts=starts
+        options = find_candidates(
+            judge.locations(),
+            self.local.noise,
+            smoothness=(float(like.found.kernel.nu),),
+            starts=((share, STARTS[0][1]), STARTS[0]),
         )
-        return self._best(judge, found)
+        return self._best(judge, options)
 
     def polished(self, candidate: Candidate) -> Candidate:
         """Climb a little further with more rows, and stay there if that is better."""
@@ -152,9 +155,7 @@ class NeighborSearch:
         )
         return judge.of_neighbors(found, features, name)
 
-    def _best(
-        self, judge: Judge, options: list[Found], known: Candidate | None = None
-    ) -> Candidate:
+    def _best(self, judge: Judge, options: list[Found]) -> Candidate:
         """Score parameters; of many splits the first tells which to take."""
         if len(options) > 1 and len(judge.splits) > 1:
             first = ordered_map(partial(judge.of_neighbors, n_splits=1), options)
@@ -162,8 +163,7 @@ class NeighborSearch:
             assert best.found is not None
             options = [best.found]
         timely = self.deadline.while_time(options, "all kernels of a local part")
-        scored = [*([] if known is None else [known]), *ordered_map(judge.of_neighbors, timely)]
-        return min(scored, key=_loss)
+        return min(ordered_map(judge.of_neighbors, timely), key=_loss)
 
 
 def stretched(candidate: Candidate, pilot: Pilot) -> Stretcher | None:
@@ -179,7 +179,9 @@ def stretched(candidate: Candidate, pilot: Pilot) -> Stretcher | None:
     single = np.flatnonzero(np.bincount(groups)[groups] == 1)
     training = np.flatnonzero(pilot.folds < 2)
     rows, targets = pilot.rows[training], pilot.targets[training]
-    return Stretcher(scales, single.tolist()).fit(rows, targets, pilot.weights[training])
+    # A few landmarks tell where targets are steep.
+    stretcher = Stretcher(scales, single.tolist(), max(len(training) // 8, 16))
+    return stretcher.fit(rows, targets, pilot.weights[training])
 
 
 def _centred(locations: Locations) -> Locations:
