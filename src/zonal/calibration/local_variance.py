@@ -10,13 +10,11 @@ from ..kernels import Kernel, Matern
 from ..kriging.covariance import covariance_of
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
+from .numerics import FACTORS, NOISES
 from .variance import OutOfFold, shares_of
 
 __all__ = ["ErrorField", "LocalVariance", "local_variance"]
 
-# Length scales that are tried, in units of the model's own, and noise in units of the process. The
-# logarithm of a squared normal variable has a variance of five, so that there is always noise.
-FACTORS, NOISES = (0.3, 1.0, 3.0, 10.0), (0.3, 3.0, 10.0)
 # Rows by which they are compared.
 JUDGED_ROWS = 2_500
 

@@ -22,12 +22,16 @@ from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
 from ..kernels.base import Scaled, Sum
 from .numerics import FAR, SMOOTHNESS
 
-__all__ = ["N_SLOPES", "differences_and_slopes", "fast_differences"]
+__all__ = ["SLOPES", "differences_and_slopes", "fast_differences"]
 
 NO_TIME, CAUCHY, MATERN, CIRCLE = range(4)
-#: How many parameters have slopes, by the kind of the kernel of time: all have log ℓ of space; then
-#: come log ℓ of time, the power and log δ of a Cauchy kernel, and β.
-N_SLOPES = {NO_TIME: 1, CAUCHY: 5, MATERN: 3, CIRCLE: 3}
+#: The parameters that have slopes, by the kind of the kernel of time.
+SLOPES = {
+    NO_TIME: ("log ℓ of space",),
+    CAUCHY: ("log ℓ of space", "log ℓ of time", "power", "log δ", "β"),
+    MATERN: ("log ℓ of space", "log ℓ of time", "β"),
+    CIRCLE: ("log ℓ of space", "log ℓ of time", "β"),
+}
 
 
 def fast_differences(kernel: Kernel, delta: FloatArray) -> FloatArray:
@@ -54,7 +58,7 @@ def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> 
         With a compiled form, unless no slopes are asked for.
     delta : ndarray of shape (..., d)
     n_slopes : int
-        How many of the parameters in the order of `N_SLOPES`.
+        How many of the parameters in the order of `SLOPES`.
 
     Returns
     -------
@@ -72,10 +76,10 @@ def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> 
     if not n_slopes:
         return fast_differences(kernel, delta)[None]
     terms = _parameters(kernel, delta.shape[-1])
-    if terms is None or n_slopes > N_SLOPES[terms[2]]:
+    if terms is None or n_slopes > len(SLOPES[terms[2]]):
         raise ValueError(f"{kernel!r} has no compiled slopes by {n_slopes} parameters.")
     flat = np.ascontiguousarray(delta, np.float64).reshape(-1, delta.shape[-1])
-    out = np.empty((1 + N_SLOPES[terms[2]], len(flat)))
+    out = np.empty((1 + len(SLOPES[terms[2]]), len(flat)))
     _space_time(flat, *terms, out)
     return out[: 1 + n_slopes].reshape(1 + n_slopes, *delta.shape[:-1])
 

@@ -83,7 +83,7 @@ class CoregionalProcess(LocalProcess):
         n_neighbors: int,
         low: Low | None = None,
     ) -> None:
-        super().__init__(rows[:, :-1], np.ones(len(rows)), kernel, 1.0, n_neighbors, 0, low)
+        super().__init__(rows[:, :-1], np.ones(len(rows)), kernel, 1.0, n_neighbors, low)
         if self._covariance is None:
             raise ValueError(
                 f"kernel={kernel!r} has no compiled form, which several targets need: use Matern "

@@ -21,6 +21,7 @@ import numpy as np
 from .._loaded import check_array, check_kind
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map
+from .effort import FIRST_ROWS
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
@@ -43,10 +44,6 @@ __all__ = [
 #: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
 
-# Features vary slowly: their coefficients are known as well from rows that are far apart as from
-# all. RMSE from the first 10,000 rows, the first 20,000 and all: elevation in blocks .5371, .5368,
-# .5366; simulated field .8300, .8297, .8305; simulated ν = 1/2 in holes .5323, .5324, .5323.
-FIRST_ROWS = 20_000
 # Noise is averaged over rows: its share of the variance of the features, D η/n, is at most this.
 NOISE_SHARE = 0.01
 

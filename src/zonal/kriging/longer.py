@@ -10,7 +10,8 @@ from .._typing import FloatArray
 from ..kernels import Matern
 from .judge import Judge, Short, Step
 from .locations import Locations
-from .low import CANDIDATES, farthest_points, low_degrees
+from .low import farthest_points, low_degrees
+from .numerics import CANDIDATES
 from .sample import Parameters
 
 __all__ = ["best_beside"]

@@ -37,12 +37,9 @@ from ..polynomials.harmonics import full_program, solid_harmonics_gradient
 from ..rows.threads import map_rows
 from .compiled_differences import fast_differences
 from .covariance import Covariance
-from .numerics import MOST_COLUMNS, NEGLIGIBLE
+from .numerics import CANDIDATES, MOST_COLUMNS, NEGLIGIBLE
 
 __all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "less", "low_degrees"]
-
-# Rows among which landmarks are chosen.
-CANDIDATES = 8192
 
 
 @dataclass(frozen=True)

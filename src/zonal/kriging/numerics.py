@@ -1,29 +1,49 @@
-"""Block sizes, memory and rounding: numbers that change how long a fit takes, not what it finds."""
+"""Block sizes, memory, rounding, where searches look: they change the time, not what is found."""
 
 import math
+
+import numpy as np
 
 __all__ = [
     "BLOCK",
     "BLOCK_NUMBERS",
+    "CANDIDATES",
     "DRAWN_COLUMNS",
     "FAR",
+    "FIRST_STEPS",
     "FLOOR",
+    "GROWTH",
+    "GROWTH_OF_FEW",
     "KEPT_FEATURES",
     "KEPT_NUMBERS",
     "LEAF_SIZE",
+    "LEAST_GAIN",
+    "LEAST_NOISE",
+    "LEAST_SHARE",
+    "LOG_NOISE",
     "LOG_RATIO",
+    "LOG_ROOTS",
+    "LOG_SCALE",
+    "MOST_CALLS",
     "MOST_COLUMNS",
     "NEGLIGIBLE",
     "PART",
     "POINTS",
     "PREDICTED_ROWS",
     "QUERIES",
+    "RATIOS",
+    "REACH",
     "ROUNDING",
+    "SAME_METRIC",
     "SAMPLE_NUMBERS",
     "SMALLEST",
     "SMOOTHNESS",
+    "STARTS",
+    "START_NOISE",
     "SUMMED_ROWS",
     "TILE",
+    "TREE_COLUMNS",
+    "TREE_COLUMNS_OF_FEW",
 ]
 
 #: The smoothness ν of Matérn kernels that compiled code knows.
@@ -61,3 +81,38 @@ FAR = 745.0
 MOST_COLUMNS = 1 << 16
 #: Where the logarithm of the weight of one part of a model over another may go.
 LOG_RATIO = math.log(1e-6), math.log(1e6)
+#: Where climbs go: length scales in units of the columns' standard deviations, noise relative to
+#: the field, and the logarithms of the diagonals of roots of covariances between targets.
+LOG_SCALE = math.log(1e-4), math.log(1e3)
+LOG_NOISE = math.log(1e-8), math.log(1e4)
+LOG_ROOTS = math.log(1e-4), math.log(1e2)
+#: A climb ends where a step promises less evidence for each row than this, and neighbours are found
+#: anew where the last ones let it grow by more than twenty times as much.
+LEAST_GAIN = 1e-4
+#: The least noise that a climb starts from: the evidence is flat where there is none. From 1e-8,
+#: where July's temperatures over land may begin, a climb ended at half the evidence.
+START_NOISE = 1e-3
+#: With less noise, what features leave at a row may be rounding alone: landmarks are rows.
+LEAST_NOISE = 1e-9
+#: Ratios τ that are compared, in steps of a quarter: the evidence is flatter than that at its top.
+RATIOS = np.geomspace(1e-3, 1e4, 73)
+#: Of known errors: how far σ² is looked for, as a logarithm, from where relative noise has it; the
+#: least s, as a share of the noise of a row of mean weight; how often the evidence is looked at,
+#: and where from, beside a first idea of the logarithms of σ² and s.
+REACH, LEAST_SHARE, MOST_CALLS = 7.0, 1e-6, 60
+FIRST_STEPS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]])
+#: Neighbours depend on the ratios of the length scales alone, and hardly change where the
+#: logarithms of these do not move by more than this.
+SAME_METRIC = 0.05
+#: Rows among which landmarks are chosen.
+CANDIDATES = 8192
+#: With more effective columns than this, distances to all rows are faster than a tree: measured
+#: among 10,000 to 200,000 rows. The same for earlier rows, where a few rows ask: trees over
+#: prefixes are made for these alone.
+TREE_COLUMNS, TREE_COLUMNS_OF_FEW = 6, 3
+#: Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
+#: later than the row that asks. Where few rows ask, fewer trees are worth more.
+GROWTH, GROWTH_OF_FEW = 1.25, 2.0
+#: Length scales to start from, in units of the distance between two random rows, and noise. From
+#: little noise a climb takes much noise for a process of no range, and stays there.
+STARTS = ((0.5, 0.1), (0.05, 0.1), (0.5, 10.0))

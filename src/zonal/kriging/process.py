@@ -14,7 +14,7 @@ from .correlated import CorrelatedRows
 from .covariance import covariance_of
 from .difference_pairs import pair_slopes, pair_weights
 from .low import LandmarkLow, Low, SphereLow, less
-from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
+from .neighbors import Indices, Nearest, earlier_neighbors
 from .numerics import KEPT_FEATURES, PART
 from .pairs import NO_LOW
 from .prediction_slopes import compiled_slopes
@@ -40,10 +40,6 @@ class LocalProcess:
         The ratio of the noise variance to that of the kernel.
     n_neighbors : int
         m.
-    n_far : int, default=0
-        How many of them are not the nearest rows but the nearest of ever sparser ones (see
-        `near_and_far`): in a gap the nearest rows crowd on its rim, and say little of what is
-        beyond.
     low : Low, optional
         Features that carry the low degrees of the kernel: the process has what they leave.
     """
@@ -55,7 +51,6 @@ class LocalProcess:
         kernel: Kernel,
         noise: float,
         n_neighbors: int,
-        n_far: int = 0,
         low: Low | None = None,
     ) -> None:
         self.rows = rows
@@ -63,7 +58,6 @@ class LocalProcess:
         self.kernel = kernel
         self.noise = noise
         self.n_neighbors = n_neighbors
-        self.n_far = n_far
         self.low = low
         self.nugget = noise / weight
         known = covariance_of(kernel)
@@ -109,16 +103,9 @@ class LocalProcess:
         """The units of `points`; None where a kernel has no metric, by which rows are near."""
         return None if self._correlated is not None else np.asarray(self._length_scale, np.float64)
 
-    @property
-    def n_near(self) -> int:
-        """The number of neighbours that are the nearest rows."""
-        return self.n_neighbors - self.n_far
-
     def observed_at(self, rows: Array, weight: FloatArray) -> "LocalProcess":
         """Return the same process, observed at other rows."""
-        return LocalProcess(
-            rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far, self.low
-        )
+        return LocalProcess(rows, weight, self.kernel, self.noise, self.n_neighbors, self.low)
 
     @property
     def metric(self) -> tuple[float, ...]:
@@ -255,8 +242,6 @@ class LocalProcess:
         neighbors = np.empty((len(points), m), np.int32)
         if self._correlated is not None:
             neighbors[order] = self._correlated.query(points[order], m)
-        elif self.n_far:
-            neighbors[order] = near_and_far(self._index(), points[order], m, self.n_far)
         else:
             neighbors[order] = self._index().query(points[order], m)
         return neighbors
@@ -344,7 +329,7 @@ class LocalProcess:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
-        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far", "low")
+        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "low")
         state = {name: self.__dict__[name] for name in names}
         if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
             state["weight"] = self.weight[:1]
@@ -353,14 +338,14 @@ class LocalProcess:
     def _check_loaded(self) -> None:
         n = len(check_array(self, "rows", "f", (None, None)))
         check_array(self, "weight", "f", (max(n, 1),))
-        most = check_number(self, "n_neighbors", 1, 1 << 31)
-        check_number(self, "n_far", 0, most)
+        check_number(self, "n_neighbors", 1, 1 << 31)
         if not isinstance(self.low, SphereLow | LandmarkLow | None):
             raise ValueError(f"low={self.low!r} is not of features.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()
-        self.__init__(**(state | {"weight": weight}))  # type: ignore[misc]
+        known = {name: value for name, value in state.items() if name != "n_far"}  # once 0
+        self.__init__(**(known | {"weight": weight}))  # type: ignore[misc]
 
 
 def _without(found: Indices, rows: Indices) -> Indices:

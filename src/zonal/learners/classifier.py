@@ -28,6 +28,7 @@ from ..rows.progress import phase
 from ..rows.survey import Survey
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
+from .numerics import FEW_CLASSES
 
 __all__ = ["KernelRidgeClassifier"]
 
@@ -35,8 +36,6 @@ __all__ = ["KernelRidgeClassifier"]
 PLACE_COLUMNS = 3
 # Rows that weigh classifiers, each left out of the fits.
 BLEND_ROWS = 5_000
-# With more classes a calibration takes much memory, and waits for the first probabilities.
-FEW_CLASSES = 50
 
 
 class KernelRidgeClassifier(ClassifierMixin, ModelLearner):

@@ -22,6 +22,7 @@ from ..kriging.locations import Locations, Repeated, locate
 from ..kriging.search import Found, find_parameters
 from ..kriging.target_covariance import find_covariances
 from ..model.drawing import Places, draw_joint, normals
+from ..model.recipe import MIN_ROWS
 from ..rows import blockwise
 from ..rows.hashing import row_hash
 from .targets import check_range, require
@@ -31,8 +32,6 @@ __all__ = ["CoKriging"]
 # Targets whose correlation is smaller tell each other less than a hundredth of their variance: they
 # are fitted apart, each with a kernel of its own.
 UNRELATED = 0.1
-# Rows by which kernel and noise are found must be at least so many to have all targets.
-COMPLETE_ROWS = 300
 
 
 class CoKriging(RegressorMixin, BaseEstimator):
@@ -172,7 +171,8 @@ class CoKriging(RegressorMixin, BaseEstimator):
         """Return the kernel and the noise that all targets share, from complete rows if enough."""
         complete = np.isfinite(Y).all(axis=1)
         chosen = slice(None)
-        if complete.sum() < min(COMPLETE_ROWS, len(Y)):
+        # Rows by which kernel and noise are found have all targets.
+        if complete.sum() < min(MIN_ROWS, len(Y)):
             best = int(np.isfinite(Y).sum(axis=0).argmax())  # the target that is known best
             complete, chosen = np.isfinite(Y[:, best]), slice(best, best + 1)
         targets = Y[complete][:, chosen]

@@ -32,13 +32,14 @@ from ..moments.folds import Splits
 from ..partitions import FromParts, fit_parts
 from ..partitions.sorting import BLOCK_ROWS
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, sample_rows, source_of
+from ..rows import LEARN_ROWS, Block, Source, sample_rows, source_of
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
 from ..rows.large import LargeSource
 from ..rows.progress import phase
 from ..rows.survey import Survey
+from ..selection.candidates import WIDTHS
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
 from .base import Learner
@@ -46,12 +47,6 @@ from .errors import check_one_target, precisions
 from .targets import check_labels, check_numbers
 
 __all__ = ["ModelLearner"]
-
-# Multiples of the median distance that are tried as length scales of few rows.
-FACTORS = (1.0, 0.5, 0.25, 0.125)
-# Rows that will be asked whose distances are looked at: of so many, their distribution is known to
-# a hundredth.
-ASKED_ROWS = 10_000
 
 
 class ModelLearner(Learner):
@@ -234,7 +229,7 @@ class ModelLearner(Learner):
             rows = self._check_rows(queries, reset=False)
         except ValueError as error:
             raise ValueError(f"queries must be rows with the columns of X: {error}") from error
-        few = take(rows, sample_rows(_num_samples(rows), ASKED_ROWS))
+        few = take(rows, sample_rows(_num_samples(rows), LEARN_ROWS))
         numbers: Array = self._cells_.rows(few)
         return numbers
 
@@ -331,7 +326,7 @@ class ModelLearner(Learner):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
         # If nothing was chosen, the length scale is the median distance, often far too long.
-        factors = (1.0,) if recipe.records else FACTORS
+        factors = (1.0,) if recipe.records else WIDTHS[1:-1]
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 

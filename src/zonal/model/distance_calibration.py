@@ -126,7 +126,7 @@ def _log_variance(
     # Of the places that tell it of the whole fit, those that are known beside the holes.
     places = np.cumsum(part.train) - 1
     known = places[near.known[part.train[near.known]]]
-    most = min(FIELD_NEIGHBORS, whole.n_near, len(known))
+    most = min(FIELD_NEIGHBORS, whole.n_neighbors, len(known))
     nearest = Nearest(fitted.process.points[known])
     rows = np.unique(known[nearest.query(whole.points[part.test], most)]).astype(np.int32)
     errors = errors_at(fitted.process, fitted.residual, scale, rows)

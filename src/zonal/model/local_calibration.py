@@ -183,7 +183,7 @@ def _near(solution: LocalSolution, observed: Observations, features: Features) -
     field = ErrorField(known.rows[few], log_squares(errors))
     part = found.rows(held)
     rows = process.rows[observed.places[held]]
-    most = min(FIELD_NEIGHBORS, process.n_near)
+    most = min(FIELD_NEIGHBORS, process.n_neighbors)
     variance, log_variance = local_variance(
         [(field, np.arange(len(held)))], field, rows, part, process.kernel, most
     )
@@ -287,7 +287,7 @@ def _by_splits(solution: LocalSolution, parts: list[Part]) -> Calibration:
     """Calibrate by the test rows of each split."""
     joint, scale = solution.joint, solution.joint.found.scale
     whole = joint.process
-    n_field, most = min(len(whole.rows), FIELD_ROWS), min(FIELD_NEIGHBORS, whole.n_near)
+    n_field, most = min(len(whole.rows), FIELD_ROWS), min(FIELD_NEIGHBORS, whole.n_neighbors)
     errors = errors_at(whole, joint.residual, scale, np.arange(n_field, dtype=np.int32))
     fields, n_done = [], 0
     for part in parts:

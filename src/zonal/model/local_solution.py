@@ -272,7 +272,6 @@ def solve_local(
     noise: float | None = None,
     alpha: float | None = None,
     n_neighbors: int = 32,
-    n_far: int = 0,
     n_features: int = 0,
     fit_neighbors: int | None = None,
     plan: Splits | None = None,
@@ -301,8 +300,6 @@ def solve_local(
         The ridge, by default by evidence.
     n_neighbors : int
         Rows that a prediction uses.
-    n_far : int
-        How many of these are far (see `LocalProcess`).
     n_features : int
         How many features may carry the low degrees of the kernel, where `features` is None and the
         parameters are not known.
@@ -356,14 +353,14 @@ def solve_local(
                 return replace(locations, weight=own), unit
             return locate(np.asarray(X), Y - offset, weights, seed, learnt), unit
 
-        evidence = AbsoluteEvidence(at, found, features, n_neighbors, n_far)
+        evidence = AbsoluteEvidence(at, found, features, n_neighbors)
         scale, extra = evidence.best(errors.extra, errors.learnt, noise if errors.learnt else None)
         errors = replace(errors, extra=extra)
         weight, unit = errors.relative(precision)
         locations, found = at(extra)[0], replace(found, noise=unit / scale)
     m = min(n_neighbors, len(locations))
     process = LocalProcess(
-        locations.rows, locations.weight, found.kernel, found.noise, m, n_far, found.low
+        locations.rows, locations.weight, found.kernel, found.noise, m, found.low
     )
     judged = None
     if found.low is not None:

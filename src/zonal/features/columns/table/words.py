@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...._typing import Array, FloatArray
+from ..choices import FEW_ROWS, FOLDS, RARE
+from ..numerics import DECIMALS, MOST_WORDS
 from .numbers import edge_factor
 
 __all__ = [
-    "DECIMALS",
-    "FEW_ROWS",
-    "FOLDS",
     "MeanPart",
     "SimplexPart",
     "WordLevels",
@@ -28,17 +27,6 @@ __all__ = [
     "shrinkage",
 ]
 
-#: Folds of training rows for means of targets.
-FOLDS = 5
-# A level with fewer rows than this shares one with the other rare ones.
-RARE = 5
-#: Below so many rows, every word that occurs is a level.
-FEW_ROWS = 50
-# Words of a column that are summed at most; of more, the commonest so far.
-MOST_WORDS = 100_000
-#: Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
-#: model that is chosen with them must not.
-DECIMALS = 12
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
 
