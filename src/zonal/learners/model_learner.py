@@ -39,7 +39,6 @@ from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
 from ..rows.large import LargeSource
 from ..rows.progress import phase
 from ..rows.survey import Survey
-from ..selection.candidates import WIDTHS
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records, selection_table
 from .base import Learner
@@ -326,7 +325,7 @@ class ModelLearner(Learner):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
         # If nothing was chosen, the length scale is the median distance, often far too long.
-        factors = (1.0,) if recipe.records else WIDTHS[1:-1]
+        factors = (1.0,) if recipe.records else (1.0, 0.5, 0.25, 0.12)
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 

@@ -231,7 +231,7 @@ class Ladder:
         """
         if not self.deadline.allows("features alone"):
             return []
-        before, ranked = math.inf, []
+        before, ranked = math.inf, list[tuple[Kernelized, float]]()
         for ranked, width in self.search.rounds():
             best = self._with_features(ranked[0][0], width)
             to_come = max(before - best.loss, 0.0) if before < math.inf else best.loss
