@@ -20,6 +20,7 @@ from .._deadline import Deadline
 from .._validation import is_sparse
 from ..features.columns import LearnedMetric
 from ..kernels import TruncationWarning
+from ..model.recipe import MIN_ROWS
 from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import LANDMARKS, Kernelized, Scales, flat_list, maps_for, scout_for
@@ -28,7 +29,7 @@ from .records import Log
 from .rows import Rows
 from .sums import SUMS, Columns
 
-__all__ = ["FeatureSearch"]
+__all__ = ["FeatureSearch", "Ranked"]
 
 #: Above this many columns neither distances nor gradients say much; the metric is not tried.
 MAX_METRIC_COLUMNS = 1000
@@ -110,7 +111,7 @@ class FeatureSearch:
         if best.map == "product":
             return []
         # A narrow kernel needs many columns to be of use: it gets a second chance.
-        found = [replace(best, width=best.width / 2)]
+        found = [] if best.map in SUMS else [replace(best, width=best.width / 2)]
         if number == 2 and self.learn_metric() is not None:
             inside = replace(best, map=LANDMARKS, metric=True)
             found += [replace(inside, width=width) for width in (2.0, 1.0, 0.5)]
@@ -137,8 +138,8 @@ class FeatureSearch:
         # The first rounds bring nearly all that it brings, and so do few landmarks and rows.
         metric = LearnedMetric(
             n_iterations=2,
-            n_components=max(self.width // 2, 16),
-            max_rows=max(self.n_training // 2, 16),
+            n_components=max(self.n_training // 16, MIN_ROWS),
+            max_rows=max(self.n_training // 2, MIN_ROWS),
             random_state=self.seed,
         )
         # Not from the rows that candidates are scored on, which it would flatter.

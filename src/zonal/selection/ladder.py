@@ -7,20 +7,18 @@ it leaves more than `LOST` of the variance, which may be outliers that it takes 
 the last column is like a time, a kernel of space and time stands beside it; both predict held-out
 rows at several distances (`distances`), and are weighed by them (`weighing`).
 
-*Other columns*:
+*Other columns* (`Ladder.columns`); one rule, better beyond chance on the same held-out rows
+(`weights.beyond_chance`), decides all of it:
 
-1. Narrow features and neighbours in plain columns are scored. With less than `AHEAD` of the loss
-   of narrow features, neighbours go on alone: wider features have not been seen to gain more than
-   that. With more than `BEHIND` of it, and more than `NOISY` of noise, they go no further.
-2. Neighbours are tried in a learned metric, and in tables in columns that are stretched where
-   targets are steep. Features go through the rounds of `features`, in plain columns and in the
-   learned metric; they are dropped after the second if neighbours have less than `BEHIND` of their
-   loss.
-3. Features stand beside the best neighbours: functions of single columns, or a few of long range,
-   and those of step 2 where they do better than the neighbours.
+1. Neighbours in plain columns, after the first climb of the evidence.
+2. Features by successive halving (`features`), on twice as many rows and columns in each round.
+   They are dropped as soon as neighbours are better, even if all rounds to come together gain as
+   much as the last. The best two of different kinds are left.
+3. Neighbours are dropped if a mean with them is not better than these features alone. Else they
+   are tried with other kernels, in columns that are stretched where targets are steep, in a learned
+   metric, and beside features of long range and functions of single columns.
 4. The best `SURVIVORS` predict the same held-out rows. Their weights are those whose mean has the
-   smallest squared error there. One candidate alone is taken unless the mean is better beyond
-   chance.
+   smallest squared error there. One candidate alone is taken unless the mean is better.
 """
 
 import math
@@ -41,7 +39,7 @@ from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import Kernelized, scout_for
 from .distances import Distances
-from .features import FeatureSearch
+from .features import FeatureSearch, Ranked
 from .judge import Candidate, Judge
 from .neighbors import NeighborSearch, stretched
 from .records import Log
@@ -55,10 +53,8 @@ __all__ = ["Ladder", "Weighed", "is_places", "weigh"]
 #: Candidates that are weighed: each costs as much as the others in predictions. Not tuned.
 SURVIVORS = 4
 #: Features of long range beside a local part: their number, and their length scale in median
-#: distances. Of the features found: so many, for whitening takes as long as all the rest with more.
-LONG_COLUMNS, LONG_WIDTH, JOINT_COLUMNS = 128, 1.5, 256
-#: From so many columns on, functions of single columns stand beside a local part.
-MANY_COLUMNS = 3
+#: distances.
+LONG_COLUMNS, LONG_WIDTH = 128, 1.5
 #: Places have at most so many columns.
 PLACE_COLUMNS = 6
 #: A field of which more is left on held-out rows may be none: Cauchy noise leaves all of it.
@@ -146,7 +142,8 @@ class Ladder:
             return self._chosen(self._at_distances(split, others, blend, asked))
         lost = self.judge.of_mean(split) > LOST and not self.local.required
         if lost and self.deadline.allows("features alone"):
-            return self.weighed([*self._features(None), split], blend)
+            features = self._with_features(self._features(None)[0][0])
+            return self.weighed([features, split], blend)
         return self.weighed([split], blend)
 
     def _other_places(self) -> dict[str, Found]:
@@ -218,42 +215,43 @@ class Ladder:
             Whether neighbours are wanted beside features even where these are better.
         """
         first = self._noted(self.neighbors.first())
-        found = [] if self.local.required else self._features(first)
-        if found and not both_kinds and not self._adds(first, found[0]):
-            return found
-        return [*self._neighbors(first), *found]
+        ranked = [] if self.local.required else self._features(first)
+        if not ranked:
+            return self._neighbors(first)
+        best = self._with_features(ranked[0][0])
+        if both_kinds or self._adds(first, best):
+            return [*self._neighbors(first), best]
+        return [best, *(self._with_features(one) for one in _other_kind(ranked))]
 
-    def _features(self, rival: Candidate | None) -> list[Candidate]:
-        """Return the best two features; none where a rival is better beyond chance.
+    def _features(self, rival: Candidate | None) -> Ranked:
+        """Rank features by successive halving; none where a rival is better beyond chance.
 
         Losses fall as one over the number of columns or slower: all that is to come is at most
         what the last doubling has brought.
         """
         if not self.deadline.allows("features alone"):
             return []
-        before, ranked = math.inf, list[tuple[Kernelized, float]]()
+        before, ranked = math.inf, Ranked()
         for ranked, width in self.search.rounds():
-            best = self._with_features(ranked[0][0], width)
-            to_come = max(before - best.loss, 0.0) if before < math.inf else best.loss
-            before = best.loss
-            if rival is not None and _is_better(rival, best, to_come):
-                return []
-        most = min(self.search.n_components // 2, max(len(self.rows.targets) // 4, 1))
-        first = ranked[0][0]
-        others = [
-            c
-            for c, _ in ranked
-            if c.metric != first.metric or (c.map in SUMS) != (first.map in SUMS)
-        ]
-        found = [self._with_features(kernel, most) for kernel in [first, *others[:1]]]
-        return sorted((self._noted(c, c.kernel) for c in found), key=_loss)
+            to_come, before = before - ranked[0][1], ranked[0][1]
+            least = ranked[0][1] - max(to_come, 0.0)
+            if rival is not None and least > self.judge.of_mean(rival):
+                best = self._scored(ranked[0][0], width)
+                unit = best.loss / self.judge.of_mean(best)
+                if _is_better(rival, best, unit * to_come):
+                    return []
+        return ranked
 
-    def _with_features(self, kernel: Kernelized, n_columns: int) -> Candidate:
+    def _with_features(self, kernel: Kernelized) -> Candidate:
+        """Score features at full width: half of the budget, for a local part was tried too."""
+        most = min(self.search.n_components // 2, max(len(self.rows.targets) // 4, 1))
+        return self._noted(self._scored(kernel, most), kernel)
+
+    def _scored(self, kernel: Kernelized, n_columns: int) -> Candidate:
         """Score features of so many columns on the same rows as all others."""
         metric = self.search.metric_of(kernel)
         features = self.search.fitted(kernel, metric, n_columns)
-        found = self.judge.in_columns(metric).of_features(features, kernel.map)
-        return replace(found, kernel=kernel)
+        return self.judge.in_columns(metric).of_features(features, kernel.map)
 
     def _adds(self, other: Candidate, best: Candidate) -> bool:
         """Tell whether a mean with another candidate is better than one alone beyond chance.
@@ -293,7 +291,7 @@ class Ladder:
         long = [Kernelized("matern 3/2", LONG_WIDTH, scout, metric=own)]
         # A rotation leaves no single columns.
         single = not own or isinstance(local.columns, Stretcher)
-        if single and len(Columns.of(self.rows.pilot.rows)) >= MANY_COLUMNS:
+        if single and len(Columns.of(self.rows.pilot.rows)) > 2:
             long.append(long[0].on("additive"))
 
         def tried(kernel: Kernelized) -> Candidate:
@@ -332,6 +330,12 @@ class Ladder:
             **words,
         )
         return replace(candidate, kernel=kernel, line=line)
+
+
+def _other_kind(ranked: Ranked) -> list[Kernelized]:
+    """Return the best features of another kind than the first: of a sum, in a metric, or not."""
+    kinds = [(kernel.metric, kernel.map in SUMS) for kernel, _ in ranked]
+    return [one for (one, _), kind in zip(ranked, kinds, strict=True) if kind != kinds[0]][:1]
 
 
 def _is_better(one: Candidate, other: Candidate, to_come: float = 0.0) -> bool:
