@@ -14,8 +14,8 @@ from ..kernels.compiled import of_kernel
 from .effort import BASE_ROWS
 from .locations import Locations
 from .low import Low
-from .noise import NOISE_START, find_noise, has_signal
-from .numerics import SMOOTHNESS, STARTS
+from .noise import find_noise, has_signal
+from .numerics import NOISE_START, SMOOTHNESS, STARTS
 from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
 from .sample import Parameters, Sample
 from .units import Units, log_noise

@@ -206,6 +206,13 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
+    def nearest_rows(self) -> Candidate:
+        """Return the best local part in plain columns, with length scales of each or of all."""
+        found = [self._noted(self.neighbors.smoothest(self.neighbors.first()))]
+        if self.local.kernel is None and self._has_time("one length scale", found[0]):
+            found.append(self._noted(self.neighbors.isotropic()))
+        return self._noted(self.neighbors.polished(min(found, key=_loss)))
+
     def columns(self, both_kinds: bool = False) -> list[Candidate]:
         """Return the candidates for other columns.
 
@@ -243,9 +250,22 @@ class Ladder:
         return ranked
 
     def _with_features(self, kernel: Kernelized) -> Candidate:
-        """Score features at full width: half of the budget, for a local part was tried too."""
-        most = min(self.search.n_components // 2, max(len(self.rows.targets) // 4, 1))
-        return self._noted(self._scored(kernel, most), kernel)
+        """Score features at full width: half of the budget, for a local part was tried too.
+
+        Where rows are a sample of more, all of which will be summed, at a quarter and a half of the
+        budget first: time goes with the square of the width, and columns that gain nothing beyond
+        chance are not worth minutes.
+        """
+        most = min(self.search.n_components, max(len(self.rows.targets) // 4, 1))
+        if not self._is_sample:
+            return self._noted(self._scored(kernel, -(-most // 2)), kernel)
+        found = self._scored(kernel, -(-most // 4))
+        for share in (2, 1):
+            wider = self._scored(kernel, -(-most // share))
+            if not _is_better(wider, found):
+                break
+            found = wider
+        return self._noted(found, kernel)
 
     def _scored(self, kernel: Kernelized, n_columns: int) -> Candidate:
         """Score features of so many columns on the same rows as all others."""
@@ -283,6 +303,25 @@ class Ladder:
         if self._has_time("features beside the local part", found[-1]):
             found += self._beside(found[-1])
         return found
+
+    def gains_by(self, n_neighbors: int, found: Weighed) -> bool:
+        """Tell whether predictions should have more neighbours.
+
+        Few rows can afford them. Where rows are a sample of more, so are queries, and held-out
+        rows must gain by them beyond chance.
+        """
+        local = [candidate for candidate in found.candidates if candidate.found is not None]
+        if not (local and self._is_sample):
+            return True
+        first, judge = local[0], self.judge.in_columns(local[0].columns)
+        assert first.found is not None
+        more = judge.of_neighbors(first.found, first.features, n_neighbors=n_neighbors)
+        return beyond_chance(first.losses - more.losses, first.loss, first.ends)
+
+    @property
+    def _is_sample(self) -> bool:
+        """Whether the rows are a sample of those that will be fitted."""
+        return self.rows.pilot.n_rows > len(self.rows.targets)
 
     def _beside(self, local: Candidate) -> list[Candidate]:
         """Score features of long range beside a local part, and functions of single columns."""
