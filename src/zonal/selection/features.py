@@ -114,7 +114,8 @@ class FeatureSearch:
         found = [] if best.map in SUMS else [replace(best, width=best.width / 2)]
         if number == 2 and self.learn_metric() is not None:
             inside = replace(best, map=LANDMARKS, metric=True)
-            found += [replace(inside, width=width) for width in (2.0, 1.0, 0.5)]
+            found.append(inside)
+            found += [replace(inside, family="matern 3/2", width=w) for w in (2.0, 1.0, 0.5)]
         return found
 
     def metric_of(self, candidate: Kernelized) -> LearnedMetric | None:
