@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 __all__ = [
+    "BASE_ROWS",
     "BLOCK",
     "BLOCK_NUMBERS",
     "CANDIDATES",
@@ -33,6 +34,7 @@ __all__ = [
     "NEGLIGIBLE",
     "NOISE_START",
     "PART",
+    "PER_NEIGHBOR",
     "POINTS",
     "POWERS",
     "PREDICTED_ROWS",
@@ -50,6 +52,7 @@ __all__ = [
     "START_NOISE",
     "START_NOISE_OF_TERMS",
     "STAYS",
+    "STEPS",
     "SUMMED_ROWS",
     "TILE",
     "TREE_COLUMNS",
@@ -150,3 +153,9 @@ SHORTEST, UNREACHED = 1e-3, 1e6
 #: The power of the lag in time. Up to one the kernel is convex: a forecast goes back to the mean
 #: and never beyond, and what lasts can be split off (Pólya).
 POWERS = (0.1, 1.0)
+#: Rows among which the neighbours of those that are judged are: beyond, they are as good as near.
+BASE_ROWS = 100_000
+#: Steps of a climb at most; most end before.
+STEPS = 12
+#: Candidates of each term of a kernel, for every neighbour.
+PER_NEIGHBOR = 2
