@@ -38,8 +38,9 @@ from ..persistence.checkpoint import Run
 from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
+from ..rows.kept import BEYOND_MEMORY
 from ..rows.survey import Survey
-from ..selection.choose import BEYOND_MEMORY, Question, choose
+from ..selection.choose import Question, choose
 from ..selection.table import Records
 from .errors import check_one_target, precisions
 from .fitted_attributes import FittedAttributes
