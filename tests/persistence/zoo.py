@@ -116,7 +116,7 @@ class InParts(Model):
 
     def make(self) -> Any:
         """Return the model, fitted to one block of rows that is not gathered."""
-        with mock.patch("zonal.learners.model_learner.GATHERED_BYTES", 0):
+        with mock.patch("zonal.partitions.staying.GATHERED_BYTES", 0):
             return clone(self.unfitted).fit(iter([self.fitted_to]), None)
 
 

@@ -127,7 +127,7 @@ class CoregionalProcess(LocalProcess):
         return np.hstack([levels, both])
 
     @contextmanager
-    def kept_features(self, n_rows: int) -> Iterator[None]:
+    def kept_features(self) -> Iterator[None]:
         """Keep nothing."""
         yield
 

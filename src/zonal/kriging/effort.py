@@ -22,7 +22,7 @@ BASE_ROWS = 100_000
 #: Features vary slowly: their coefficients are known as well from rows that are far apart as from
 #: all. RMSE from the first 10,000 rows, the first 20,000 and all: elevation in blocks .5371, .5368,
 #: .5366; simulated field .8300, .8297, .8305; simulated ν = 1/2 in holes .5323, .5324, .5323.
-FIRST_ROWS = 20_000
+FIRST_ROWS = 10_000
 #: Neighbours where kernels are compared; fits have as many as predictions. Not tuned.
 FEW_NEIGHBORS = 16
 #: Steps of a climb at most; most end before.

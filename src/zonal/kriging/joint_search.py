@@ -108,7 +108,7 @@ def _sample(
         part = locations.take(support[support >= 0])
         own = np.searchsorted(support[support >= 0], judged).astype(np.int32)
     else:
-        part = locations.head(min(n_most, FIRST_ROWS))
+        part = locations.head(min(n_most, 2 * FIRST_ROWS))
         own = np.linspace(0, len(part) - 1, min(2 * JUDGED, len(part))).astype(np.int32)
     center = np.asarray(part.rows, np.float64).mean(axis=0)
     return replace(Sample.of(part, center, scales, groups, features(part.rows)), judged=own)

@@ -11,14 +11,11 @@ from .effort import FEW_NEIGHBORS, JUDGED
 from .locations import Locations
 from .marginal import Observed, marginal
 from .neighbors import earlier_neighbors
-from .numerics import LOG_NOISE
+from .numerics import LOG_NOISE, NOISE_START
 from .reference import local_matrices, solve_matrices
 from .whitening import Whitening
 
-__all__ = ["NOISE_START", "find_noise", "has_signal"]
-
-# The noise where nothing can be learnt, and where climbs start.
-NOISE_START = 0.1
+__all__ = ["find_noise", "has_signal"]
 
 
 def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:

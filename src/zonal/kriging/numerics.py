@@ -9,6 +9,7 @@ __all__ = [
     "BLOCK_NUMBERS",
     "CANDIDATES",
     "DRAWN_COLUMNS",
+    "EXTENTS",
     "FAR",
     "FIRST_STEPS",
     "FLOOR",
@@ -16,10 +17,12 @@ __all__ = [
     "GROWTH_OF_FEW",
     "KEPT_FEATURES",
     "KEPT_NUMBERS",
+    "LAGS",
     "LEAF_SIZE",
     "LEAST_GAIN",
     "LEAST_NOISE",
     "LEAST_SHARE",
+    "LITTLE",
     "LOG_NOISE",
     "LOG_RATIO",
     "LOG_ROOTS",
@@ -27,12 +30,14 @@ __all__ = [
     "MOST_CALLS",
     "MOST_COLUMNS",
     "NEGLIGIBLE",
+    "NOISE_START",
     "PART",
     "POINTS",
     "PREDICTED_ROWS",
     "QUERIES",
     "RATIOS",
     "REACH",
+    "REACHES",
     "ROUNDING",
     "SAME_METRIC",
     "SAMPLE_NUMBERS",
@@ -75,8 +80,11 @@ NEGLIGIBLE = 1e-11
 ROUNDING = 1e-28
 #: The least scale, so that its logarithm is finite.
 SMALLEST = 1e-300
-#: Beyond, e^-t is zero.
-FAR = 745.0
+#: Beyond, e^-t counts as zero: the compiled exponential ends there.
+FAR = 708.0
+#: Room for lags in time of which is kept what they tell, a power of two: months have 23, and two
+#: that share a place are found anew in turns.
+LAGS = 512
 #: More columns than a file may ask for.
 MOST_COLUMNS = 1 << 16
 #: Where the logarithm of the weight of one part of a model over another may go.
@@ -116,3 +124,12 @@ GROWTH, GROWTH_OF_FEW = 1.25, 2.0
 #: Length scales to start from, in units of the distance between two random rows, and noise. From
 #: little noise a climb takes much noise for a process of no range, and stays there.
 STARTS = ((0.5, 0.1), (0.05, 0.1), (0.5, 10.0))
+#: The noise where nothing can be learnt, and where climbs start.
+NOISE_START = 0.1
+#: Length scales of k_long that are compared, in units of the distance that the features resolve:
+#: from scales that they just carry to such as cross the domain; in one group of columns alone, in
+#: units of its extent.
+REACHES, EXTENTS = (6.0, 12.0, 24.0, 3.0), (1.0, 0.3)
+#: How much less places count than times where neighbours are of the same time, and the other way;
+#: and what time counts for a term that does not depend on it: it tells rows of one place apart.
+LITTLE = 1e-3

@@ -13,9 +13,10 @@ from ..kernels import Kernel
 from .correlated import CorrelatedRows
 from .covariance import covariance_of
 from .difference_pairs import pair_slopes, pair_weights
+from .feature_store import FeatureStore
 from .low import LandmarkLow, Low, SphereLow, less
 from .neighbors import Indices, Nearest, earlier_neighbors
-from .numerics import KEPT_FEATURES, PART
+from .numerics import PART
 from .pairs import NO_LOW
 from .prediction_slopes import compiled_slopes
 from .reference import reference_weights
@@ -69,7 +70,7 @@ class LocalProcess:
         has_metric = known is not None or not kernel.by_differences
         self._correlated = None if has_metric else CorrelatedRows(kernel, rows)
         self._nearest: Nearest | None = None
-        self._kept: FloatArray | None = None
+        self._kept: FeatureStore | None = None
 
     def features(self, rows: Array) -> FloatArray:
         """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
@@ -77,7 +78,7 @@ class LocalProcess:
 
     def own_features(self, numbers: Indices) -> FloatArray:
         """Return the same at rows of the process, given by their numbers."""
-        return self.features(self.rows[numbers]) if self._kept is None else self._kept[numbers]
+        return self.features(self.rows[numbers]) if self._kept is None else self._kept.at(numbers)
 
     def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
@@ -88,15 +89,23 @@ class LocalProcess:
         )
 
     @contextmanager
-    def kept_features(self, n_rows: int) -> Iterator[None]:
-        """Keep the features of the first rows meanwhile, if there is room: sums need them twice."""
-        low = self.low
-        if isinstance(low, LandmarkLow) and n_rows * low.n_columns <= KEPT_FEATURES:
-            self._kept = low.features(self.rows[:n_rows])
+    def kept_features(self) -> Iterator[None]:
+        """Keep features of rows meanwhile, if there is room: they are asked for several times."""
+        low, before = self.low, self._kept
+        if before is None and isinstance(low, LandmarkLow):
+            self._kept = (
+                FeatureStore(low, self.rows) if FeatureStore.has_room(low, len(self.rows)) else None
+            )
         try:
             yield
         finally:
-            self._kept = None
+            self._kept = before
+
+    def part(self, numbers: Any) -> "LocalProcess":
+        """Return the process with fewer known rows, with the features that are kept."""
+        fewer = self.observed_at(self.rows[numbers], self.weight[numbers])
+        fewer._kept = None if self._kept is None else self._kept.part(numbers)
+        return fewer
 
     @property
     def length_scale(self) -> FloatArray | None:

@@ -105,7 +105,7 @@ def _evidence(locations: Locations, found: Found, n_neighbors: int) -> float:
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, found.low
     )
-    with process.kept_features(len(locations)):
+    with process.kept_features():
         whitening = process.whitening(numbers)
         columns = [np.ones(len(locations)), locations.targets]
         columns.append(process.own_features(np.arange(len(locations), dtype=np.int32)))

@@ -91,13 +91,13 @@ class CoKriging(RegressorMixin, BaseEstimator):
     >>> import numpy as np
     >>> import zonal
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 10, (400, 2))
+    >>> X = rng.uniform(0, 10, (150, 2))
     >>> first = np.sin(X[:, 0]) * np.cos(X[:, 1])
     >>> Y = np.column_stack([first, 2 * first + 0.1 * X[:, 0]])
     >>> holes = Y.copy()
-    >>> holes[100:, 1] = np.nan
-    >>> model = zonal.CoKriging().fit(X, holes)
-    >>> bool(np.mean((model.predict(X)[100:, 1] - Y[100:, 1]) ** 2) < 0.01)
+    >>> holes[50:, 1] = np.nan
+    >>> model = zonal.CoKriging(n_neighbors=16).fit(X, holes)
+    >>> bool(np.mean((model.predict(X)[50:, 1] - Y[50:, 1]) ** 2) < 0.01)
     True
     """
 

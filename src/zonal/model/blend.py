@@ -17,6 +17,7 @@ from ..kriging.process import LocalProcess
 from ..moments.folds import Splits
 from ..rows import Block
 from ..rows.block import take
+from .blend_calibration import calibrate_mixture, mixture, same_places
 from .cells import Cells
 from .distance_weights import DistanceWeights
 from .drawing import normals
@@ -153,7 +154,8 @@ class Blend(FirstPart):
     Standard deviations s are calibrated, and q are quantiles of scores of unit size. So the
     quantiles of observations are about the mean of those of the parts, closer to the prediction by
     the factor κ: errors of the parts that are not the same cancel. On places the weights may change
-    with the distance to the nearest rows. The latent function has the mean and the variance of the
+    with the distance to the nearest rows, and local parts are calibrated as one model, the mixture
+    (`blend_calibration`). The latent function has the mean and the variance of the
     mixture, :math:`\sum_c w_c (\sigma_c^2 + (\hat y_c - \hat y)^2)`, and jointly at several rows
 
     .. math:: f(x) = \hat y(x) + \sum_c \sqrt{w_c(x)}
@@ -216,10 +218,13 @@ class Blend(FirstPart):
 
     def _shares(self, rows: Any) -> list[Any]:
         """Return the weight of each part: a number, or one for each row [n, 1]."""
-        if self.weighing is None:
+        return self._shares_at(None if self.weighing is None else self._distance(rows))
+
+    def _shares_at(self, distance: FloatArray | None) -> list[Any]:
+        """Return the same at distances to the nearest row."""
+        if self.weighing is None or distance is None:
             return list(self.weights)
-        shares = self.weighing.at(self._distance(rows))
-        return [share[:, None] for share in shares.T]
+        return [share[:, None] for share in self.weighing.at(distance).T]
 
     @property
     def noise(self) -> FloatArray:
@@ -236,7 +241,16 @@ class Blend(FirstPart):
 
         With `noise` [n], of observations whose own errors have these variances.
         """
-        found, shares = [part.observed(rows, noise) for part in self.parts], self._shares(rows)
+        shares = self._shares(rows)
+        if self._is_mixture:
+            first = self.parts[0]
+            found = [
+                part.part.predict_observations(part.local_rows(rows), part.map, None, noise)
+                for part in self.parts
+            ]
+            mean, std = mixture([m for m, _ in found], [s for _, s in found], shares)
+            return mean, std * first.part.factor(first.local_rows(rows), self.calibration())
+        found = [part.observed(rows, noise) for part in self.parts]
         sizes = [part.calibration().quantiles.size() for part in self.parts]
         mean = self._weighted([m for m, _ in found], shares)
         std = self._weighted([s * size for (_, s), size in zip(found, sizes, strict=True)], shares)
@@ -245,9 +259,16 @@ class Blend(FirstPart):
             spread = self.weighing.spread_at(self._distance(rows))[:, None]
         return mean, np.asarray(spread * std)
 
+    @property
+    def _is_mixture(self) -> bool:
+        """Whether the parts are calibrated as one: local parts at the same places."""
+        return same_places(self.parts)
+
     @found_once
     def calibration(self) -> Calibration:
-        """Return what makes intervals hold: the mean of the parts' quantiles."""
+        """Return what makes intervals hold: of the mixture, or the mean of the parts' quantiles."""
+        if self._is_mixture:
+            return calibrate_mixture(self.parts, self._shares_at)
         found = [part.calibration() for part in self.parts]
         quantiles = MeanQuantiles(tuple(c.quantiles for c in found), self.weights)
         crps, before = (

@@ -208,7 +208,7 @@ class LocalSolution:
         self,
         rows: Array,
         features: Callable[[Array], Array] | None,
-        calibration: Calibration,
+        calibration: Calibration | None,
         noise: FloatArray | None = None,
     ) -> tuple[Array, Array]:
         """Predict targets [n, t], and standard deviations of observations, with their noise.
@@ -217,8 +217,8 @@ class LocalSolution:
         ----------
         rows, features
             As in `predict`.
-        calibration : Calibration
-            How the noise varies, and what distances to the rows add.
+        calibration : Calibration or None
+            How the noise varies, and what distances to the rows add; None: nothing of this.
         noise : ndarray of shape (n,), optional
             The variance of each observation's own error; by default that of a row of mean weight.
         """
@@ -228,11 +228,16 @@ class LocalSolution:
         if noise is not None:
             own = self.common_noise + noise[:, None]
         total = np.sqrt(np.square(std, dtype=np.float64) + own)
+        return mean, total if calibration is None else total * self.factor(rows, calibration)
+
+    def factor(self, rows: Array, calibration: Calibration) -> Array:
+        """Return what a calibration multiplies deviations by: [n, n_targets]."""
+        total = np.ones((len(rows), len(self.offset)))
         if calibration.variance is not None:
             total = total * np.exp(calibration.variance.at(rows) / 2)
         if calibration.distance is not None:
             total = total * np.exp(calibration.distance.at(self.joint.process.distance(rows)))
-        return mean, total
+        return total
 
 
 @dataclass(frozen=True)
@@ -362,10 +367,9 @@ def solve_local(
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, m, found.low
     )
-    judged = None
-    if found.low is not None:
-        judged = first_rows(process)
-    elif features is None:
+    if found.low is not None or features is not None:
+        judged = first_rows(process, features)
+    else:
         judged = judged_places(locations.rows)
     joint = fit_joint(
         locations,

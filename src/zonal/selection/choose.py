@@ -25,7 +25,7 @@ from .class_candidates import class_candidates, has_class_candidates
 from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
-from .ladder import BEHIND, Ladder, Weighed, is_places
+from .ladder import Ladder, Weighed, is_places
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
@@ -135,9 +135,7 @@ def choose(question: Question) -> Recipe | None:
         if question.logistic and not places and ranked_better(rows):
             rows = asked(step=Ranker())
         log, deadline = Log(question.verbose), question.deadline
-        search = FeatureSearch(
-            rows, question.budget, question.seed, log, question.metric, deadline, brief=not alone
-        )
+        search = FeatureSearch(rows, question.budget, question.seed, log, question.metric, deadline)
         if local is None or unheld:
             found = _features(rows, search)
         else:
@@ -151,6 +149,10 @@ def choose(question: Question) -> Recipe | None:
                 weighed = ladder.weighed(tried, question.blend)
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
+            if rows.dim > FEW_COLUMNS and not local.required and not places:
+                many = max(local.n_neighbors, MANY_NEIGHBORS)
+                if ladder.gains_by(many, weighed):
+                    local = replace(local, n_neighbors=many)
             found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:
@@ -193,7 +195,7 @@ def _of_both_kinds(alone: Weighed, tried: list[Candidate]) -> Weighed:
     first = alone.candidates[0]
     others = [c for c in tried if (c.found is None) != (first.found is None)]
     best = min(others, key=lambda c: c.loss, default=None)
-    if best is None or BEHIND * best.loss > first.loss:
+    if best is None or 0.9 * best.loss > first.loss:
         return alone
     for candidate in (first, best):
         assert candidate.line is not None
@@ -217,10 +219,7 @@ def _recipe(rows: Rows, local: Local, candidate: Candidate) -> Recipe:
         features = Pipeline([*steps, ("features", candidate.features)])
     if candidate.found is None:
         return Recipe(features)
-    n_neighbors = local.n_neighbors
-    if not local.required and rows.dim > FEW_COLUMNS:
-        n_neighbors = max(n_neighbors, MANY_NEIGHBORS)
-    part = replace(local, n_neighbors=n_neighbors, found=candidate.found)
+    part = replace(local, found=candidate.found)
     if not local.required:
         part = replace(part, fit_neighbors=FIT_NEIGHBORS)
     return Recipe(features, columns, part)

@@ -7,11 +7,14 @@ __all__ = [
     "BLOCK_ROWS",
     "DECIMALS",
     "GAP_ALPHAS",
+    "JUDGED_ROWS",
     "MAX_BLOCK",
     "MAX_NUMBERS",
     "MAX_RANK",
     "MAX_WIDTH",
     "MEDIAN_ROWS",
+    "MOST_FACTORS",
+    "MOST_TRIED",
     "MOST_WORDS",
     "TABLE_SIZE",
     "TIE",
@@ -43,3 +46,6 @@ MOST_WORDS = 100_000
 DECIMALS = 12
 #: Combinations up to this are numbered by a table of all, not by sorting.
 TABLE_SIZE = 1 << 26
+#: Columns of a combination at most, combinations that are tried at most (pairs first), and rows by
+#: which they are judged.
+MOST_FACTORS, MOST_TRIED, JUDGED_ROWS = 3, 64, 100_000

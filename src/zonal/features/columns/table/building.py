@@ -10,6 +10,7 @@ from scipy.stats import skew
 from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
+from ....rows.levels import levels_of
 from ..choices import FEW_ROWS, PILOT_ROWS, RARE, SKEWED
 from ..facts import DEGREES
 from ..sphere_encoder import named_like
@@ -168,8 +169,7 @@ class Builder:
         if targets is None or len(values) < few or not targets.any():
             return
         if values.dtype.kind == "O":
-            _, codes = np.unique(values.astype(str), return_inverse=True)
-            counts = np.bincount(codes)
+            counts = np.bincount(codes := levels_of(values)[1])
             if len(counts) > len(values) / few:
                 return
             means = [np.bincount(codes, column) / counts for column in targets.T]
