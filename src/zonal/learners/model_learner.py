@@ -34,7 +34,6 @@ from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.survey import Survey
-from ..selection.candidates import WIDTHS
 from ..selection.choose import BEYOND_MEMORY, Question, choose
 from ..selection.table import Records
 from .errors import check_one_target, precisions
@@ -315,7 +314,7 @@ class ModelLearner(FittedAttributes):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
         # If nothing was chosen, the length scale is the median distance, often far too long.
-        factors = (1.0,) if recipe.records else WIDTHS[1:-1]
+        factors = (1.0,) if recipe.records else (1.0, 0.5, 0.25, 0.12)
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 

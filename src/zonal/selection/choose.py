@@ -25,7 +25,7 @@ from .class_candidates import class_candidates, has_class_candidates
 from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
-from .ladder import BEHIND, Ladder, Weighed, is_places
+from .ladder import Ladder, Weighed, is_places
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
@@ -135,9 +135,7 @@ def choose(question: Question) -> Recipe | None:
         if question.logistic and not places and ranked_better(rows):
             rows = asked(step=Ranker())
         log, deadline = Log(question.verbose), question.deadline
-        search = FeatureSearch(
-            rows, question.budget, question.seed, log, question.metric, deadline, brief=not alone
-        )
+        search = FeatureSearch(rows, question.budget, question.seed, log, question.metric, deadline)
         if local is None or unheld:
             found = _features(rows, search)
         else:
@@ -197,7 +195,7 @@ def _of_both_kinds(alone: Weighed, tried: list[Candidate]) -> Weighed:
     first = alone.candidates[0]
     others = [c for c in tried if (c.found is None) != (first.found is None)]
     best = min(others, key=lambda c: c.loss, default=None)
-    if best is None or BEHIND * best.loss > first.loss:
+    if best is None or 0.9 * best.loss > first.loss:
         return alone
     for candidate in (first, best):
         assert candidate.line is not None
