@@ -29,6 +29,7 @@ import numpy as np
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..features.columns.stretcher import Stretcher
+from ..kriging.effort import FEW_COLUMNS
 from ..kriging.search import Found
 from ..kriging.space_time import closing_period
 from ..kriging.units import column_groups
@@ -55,8 +56,6 @@ SURVIVORS = 4
 #: Features of long range beside a local part: their number, and their length scale in median
 #: distances.
 LONG_COLUMNS, LONG_WIDTH = 128, 1.5
-#: Places have at most so many columns.
-PLACE_COLUMNS = 6
 #: A field of which more is left on held-out rows may be none: Cauchy noise leaves all of it.
 LOST = 0.5
 
@@ -85,7 +84,7 @@ class Weighed:
 
 def is_places(rows: Rows, scaled: bool) -> bool:
     """Tell whether rows are places, perhaps with a time or a depth, not a table of other things."""
-    few = rows.dim <= 3 or (rows.sphere is not None and rows.dim <= PLACE_COLUMNS)
+    few = rows.dim <= 3 or (rows.sphere is not None and rows.dim <= FEW_COLUMNS)
     return few and not scaled
 
 
