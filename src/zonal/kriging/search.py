@@ -11,11 +11,10 @@ from .._typing import FloatArray
 from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
 from ..kernels.compiled import of_kernel
-from .effort import BASE_ROWS
 from .locations import Locations
 from .low import Low
 from .noise import find_noise, has_signal
-from .numerics import NOISE_START, SMOOTHNESS, STARTS
+from .numerics import BASE_ROWS, NOISE_START, SMOOTHNESS, STARTS
 from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
 from .sample import Parameters, Sample
 from .units import Units, log_noise

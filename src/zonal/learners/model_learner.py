@@ -28,13 +28,19 @@ from ..model.summation import announce_sums
 from ..moments.folds import Splits
 from ..partitions import FromParts, fit_parts
 from ..partitions.sorting import BLOCK_ROWS
-from ..partitions.staying import check_gathering, gathered, left_in_place
+from ..partitions.staying import (
+    check_gathering,
+    gathered,
+    left_in_place,
+    refuse_gathering,
+)
 from ..persistence.checkpoint import Run
 from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
+from ..rows.kept import BEYOND_MEMORY
 from ..rows.survey import Survey
-from ..selection.choose import BEYOND_MEMORY, Question, choose
+from ..selection.choose import Question, choose
 from ..selection.table import Records
 from .errors import check_one_target, precisions
 from .fitted_attributes import FittedAttributes
@@ -150,6 +156,9 @@ class ModelLearner(FittedAttributes):
         if resumable or isinstance(source, ArraySource) or not (local or splits):
             return source
         found = gathered(source, stays, self.verbose)
+        part = self._local_part()
+        if found is source and part is not None and part.required:
+            refuse_gathering(type(self).__name__)
         return self._held(found, groups=groups) if isinstance(found, Block) else found
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
