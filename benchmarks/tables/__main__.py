@@ -162,9 +162,7 @@ def in_turns(known: dict[str, dict[str, Any]]) -> str:
         if all(both):
             cells = [f"{run['rmse']:.4g} ({run['seconds']:.1f} s)" for run in both if run]
             ours, peer = (run["seconds"] for run in both if run)
-            lines.append(
-                f"| {name} | {' | '.join(cells)} | {ours / max(peer, 0.1):.1f} |"
-            )
+            lines.append(f"| {name} | {' | '.join(cells)} | {ours / max(peer, 0.1):.1f} |")
     return "\n".join(lines) + "\n"
 
 
