@@ -85,6 +85,8 @@ class ModelLearner(Learner):
     _logistic = False
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
+    #: Whether the standard deviation of a local part may vary with place.
+    _varies = False
     #: Whether y may have several columns.
     _many_targets = False
     #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
@@ -136,8 +138,10 @@ class ModelLearner(Learner):
             return None
         required = not isinstance(self.local, str) or self.features is None
         if isinstance(self.local, str):
-            return Local(required=required) if required or is_automatic(self.features) else None
-        return Local.of(self.local)
+            asked = required or is_automatic(self.features)
+            return Local(required=required, varies=self._varies) if asked else None
+        given = Local.of(self.local)
+        return replace(given, varies=given.varies and self._varies)
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""

@@ -81,7 +81,7 @@ def fit_parts(
     features = local_map(start.recipe.features, start.n_columns)
     process = LocalProcess(
         np.asarray(block.X[:1]), np.ones(1), found.kernel, found.noise, local.n_neighbors,
-        local.n_far, found.low,
+        local.n_far, found.low, found.amplitude,
     )  # fmt: skip
     if process.length_scale is None or local.n_far:
         return None
@@ -126,7 +126,14 @@ class _Fit:
         head = self._head(n_first_rows(self.process) if split else HEAD_ROWS)
         m = min(self.process.n_neighbors, len(self.parts))
         process = LocalProcess(
-            head.rows, head.weight, self.found.kernel, self.found.noise, m, 0, self.found.low
+            head.rows,
+            head.weight,
+            self.found.kernel,
+            self.found.noise,
+            m,
+            0,
+            self.found.low,
+            self.found.amplitude,
         )
         solved = self._marginal(process, head)
         left = _Residual(self.parts, process, self.features, self.offset, solved)

@@ -138,6 +138,8 @@ class Whitener:
         own = process.own_features if self.features is None else None
         gram = whitened_gram(whitening, locations, made, process.points, own)
         repeated = locations.repeated.part(judged)
+        if process.amplitude is not None:
+            repeated = repeated.over(process.amplitude.at(locations.rows[judged]))
         observed = Observed.of(whitening.variance, repeated, process.noise)
         return Whitened(gram, observed, len(judged))
 
