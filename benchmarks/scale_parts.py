@@ -29,7 +29,7 @@ BATCH, QUERIES, NOISE = 1 << 17, 20_000, 0.1
 EQUAL_ROWS = 300_000
 RESULT = Path(__file__).parent / "results" / "scale_parts.md"
 # Fits of any size are sorted into parts, so that their costs can be compared.
-SORTED = mock.patch("zonal.learners.model_learner.GATHERED_BYTES", 0)
+SORTED = mock.patch("zonal.partitions.staying.GATHERED_BYTES", 0)
 
 
 @cache

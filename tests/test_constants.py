@@ -1,9 +1,9 @@
 """Numbers that somebody chose do not grow unnoticed.
 
 A constant is a name in capitals at the top of a file whose value has a number in it, not zero: no
-name of a kind, no empty array. Those of
-`numerics.py` are block sizes, memory and rounding, which change how long a fit takes and not what
-it finds; all others may have been tuned.
+name of a kind, no empty array. Those of `numerics.py` are block sizes, memory, rounding, and the
+ranges and grids in which a search looks: they change how long a fit takes and not what it finds.
+Those of `facts.py` are facts of the calendar and the globe. All others may have been tuned.
 """
 
 import ast
@@ -14,7 +14,7 @@ import zonal
 
 ROOMS = ("selection", "kriging", "calibration", "learners", "features/columns")
 # As many as there are. A new one takes the place of an old one, or says why it must be.
-MOST = 184
+MOST = 88
 
 
 def constants(code: str) -> Iterator[str]:
@@ -50,6 +50,6 @@ def test_constants_are_found():
 def test_no_more_constants_than_there_were():
     home = Path(zonal.__file__).parent
     files = [file for room in ROOMS for file in (home / room).rglob("*.py")]
-    tuned = [file for file in files if file.name != "numerics.py"]
+    tuned = [file for file in files if file.name not in ("numerics.py", "facts.py")]
     found = [f"{file.name}: {name}" for file in tuned for name in constants(file.read_text())]
     assert len(found) <= MOST, f"{len(found)} constants, more than {MOST}: {sorted(found)}"

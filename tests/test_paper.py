@@ -267,6 +267,7 @@ def test_missing_cells_alone_are_measured(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.longest
 def test_quick_records(quick):
     """Every file names machine, versions, setting and seeds, and the numbers are finite."""
     records, out = quick
@@ -280,6 +281,7 @@ def test_quick_records(quick):
 
 
 @pytest.mark.slow
+@pytest.mark.longest
 def test_quick_table1(quick):
     """No method beats the rank that ε asks for, and Fourier grows fastest with n/λ."""
     rows = quick[0]["table1"]["rows"]
@@ -302,6 +304,7 @@ def test_quick_table1(quick):
 
 
 @pytest.mark.slow
+@pytest.mark.longest
 def test_quick_table2(quick):
     """The paper's order on elevation at bandwidth 1: Gegenbauer ≈ Nyström < Fourier."""
     rows = quick[0]["table2"]["rows"]
@@ -336,6 +339,7 @@ def test_quick_table2(quick):
 
 
 @pytest.mark.slow
+@pytest.mark.longest
 def test_quick_table3(quick):
     """Nyström's kernel is below the exact one, and so is its cost of whatever labels."""
     rows = quick[0]["table3"]["rows"]

@@ -1,11 +1,12 @@
 """python -m benchmarks.distance.holes [names ...]: writes benchmarks/results/holes.md.
 
-Calibrated intervals of `KernelRidge(features=None)`, with nothing set: what they hold of random
-rows and of all rows inside balls of 2, 5, 10 and 20 spacings across. Errors in one hole go
-together, and a field has room for few large ones: balls, and fields that are simulated, are drawn
-three times, and shares are of the rows of all. *By holes*: each hole counts alike, with the
-standard error over holes; of a grid of degrees a ball at a pole has most rows. Results are kept in
-holes.json, so that parts can be run one by one.
+Calibrated intervals of `KernelRidge()`, with nothing set: what they hold of random rows and of all
+rows inside balls of 2, 5, 10 and 20 spacings across. Errors in one hole go together, and a field
+has room for few large ones: balls, and fields that are simulated, are drawn three times, and shares
+are of the rows of all. On the sphere rows of a grid of degrees crowd at the poles, and one ball
+there has most rows of all: each row counts by the area that it stands for, the cosine of its
+latitude. *By rows*: each row counts alike. *By holes*: each hole counts alike, with the standard
+error over holes. Results are kept in holes.json, so that parts can be run one by one.
 """
 
 import argparse
@@ -32,8 +33,10 @@ SIZES = {20: 5, 10: 10, 5: 20, 2: 60}
 # Rows of larger data: a random part of them, so that the spacing is that of the part.
 MOST_ROWS = 40_000
 LEVELS = (np.arange(40) + 0.5) / 40
-HEADER = ("data", "asked", "rows", "90 % hold", "95 % hold", "90 %, by holes", "CRPS",
-          "interval score, 90 %", "fit, s (CPU)", "calibration, s (CPU)")  # fmt: skip
+HEADER = (
+    "data", "asked", "rows", "90 % hold", "95 % hold", "90 %, by rows", "90 %, by holes", "CRPS",
+    "interval score, 90 %", "95 %", "fit, s (CPU)", "calibration, s (CPU)",
+)  # fmt: skip
 
 
 class Rows(NamedTuple):
@@ -101,6 +104,13 @@ def asked(rows: Rows, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return found, hole_of[index.ravel()]
 
 
+def area(X: np.ndarray) -> np.ndarray:
+    """Return how much each row counts: on the sphere the cosine of its latitude."""
+    if X.shape[1] >= 3 and np.allclose(np.square(X[:, :3]).sum(axis=1), 1, atol=1e-6):
+        return np.asarray(np.sqrt(1 - np.minimum(X[:, 2] ** 2, 1)))
+    return np.ones(len(X))
+
+
 def pooled(rows: Callable[[int], Rows]) -> dict[str, Any]:
     """Return means over several draws, of scores by rows."""
     parts = [run(rows(seed), seed) for seed in range(N_DRAWS)]
@@ -110,11 +120,11 @@ def pooled(rows: Callable[[int], Rows]) -> dict[str, Any]:
             found[key] = float(np.mean([part[key] for part in parts]))
             continue
         known = [part[key] for part in parts if key in part]
-        weight = [one["rows"] for one in known]
-        names = [name for name in known[0] if name not in ("rows", "by hole")]
-        scores = {name: [one[name] for one in known] for name in names}
-        means = {name: float(np.average(values, weights=weight)) for name, values in scores.items()}
-        found[key] = {"rows": sum(weight)} | means
+        names = [name for name in known[0] if name not in ("rows", "area", "by hole")]
+        found[key] = {"rows": sum(one["rows"] for one in known)}
+        for name in names:
+            weight = [one["rows" if name == "by rows" else "area"] for one in known]
+            found[key][name] = float(np.average([one[name] for one in known], weights=weight))
         if "by hole" in known[0]:
             each = np.concatenate([one["by hole"] for one in known])
             error = float(each.std(ddof=1) / np.sqrt(len(each)))
@@ -129,7 +139,7 @@ def run(rows: Rows, seed: int) -> dict[str, Any]:
         rows = Rows(rows.X[kept], rows.y[kept], rows.time)
     what, holes = asked(rows, seed)
     start = time.process_time()
-    model = zonal.KernelRidge(features=None).fit(rows.X[what == 0], rows.y[what == 0])
+    model = zonal.KernelRidge().fit(rows.X[what == 0], rows.y[what == 0])
     middle = time.process_time()
     model.calibration_  # noqa: B018  # found now
     found: dict[str, Any] = {"fit": middle - start, "calibration": time.process_time() - middle}
@@ -148,7 +158,7 @@ def ahead(number: int) -> dict[str, Any]:
     """Forecast the last times of a field in space and time."""
     task = forecast(number)
     start = time.process_time()
-    model = zonal.KernelRidge(features=None).fit(task.X[~task.asked], task.y[~task.asked])
+    model = zonal.KernelRidge().fit(task.X[~task.asked], task.y[~task.asked])
     middle = time.process_time()
     model.calibration_  # noqa: B018  # found now
     times = {"fit": middle - start, "calibration": time.process_time() - middle}
@@ -163,7 +173,7 @@ def hidden() -> dict[str, Any]:
     lat, lon = coads_axes()
     grid = xr.DataArray(np.where(hole, np.nan, field.cells), {"lat": lat, "lon": lon})
     start = time.process_time()
-    filled = zonal.fill(grid, model=zonal.KernelRidge(features=None))
+    filled = zonal.fill(grid)
     found, y = {"fit": time.process_time() - start, "calibration": 0.0}, field.cells[hole]
     ends = [filled[name].to_numpy()[hole] for name in ("lower", "upper")]
     found["asked"] = {
@@ -183,11 +193,15 @@ TASKS: dict[str, Callable[[], dict[str, Any]]] = {
 
 def _judged(model: Any, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
     ends = {share: model.predict_interval(X, share / 100) for share in (90, 95)}
+    weight = area(X)
     return {
         "rows": len(y),
-        **{f"held {share}": coverage(y, *pair) for share, pair in ends.items()},
-        "crps": crps_of_quantiles(y, model.predict_quantiles(X, LEVELS), LEVELS),
-        "score": interval_score(y, *ends[90], 0.9),
+        "area": float(weight.sum()),
+        **{f"held {share}": coverage(y, *pair, weight) for share, pair in ends.items()},
+        "by rows": coverage(y, *ends[90]),
+        "crps": crps_of_quantiles(y, model.predict_quantiles(X, LEVELS), LEVELS, weight),
+        "score": interval_score(y, *ends[90], 0.9, weight),
+        "score 95": interval_score(y, *ends[95], 0.95, weight),
     }
 
 
@@ -199,12 +213,15 @@ def _lines(title: str, found: dict[str, Any]) -> list[tuple[str, ...]]:
         if key not in found:
             continue
         part = found[key]
-        held = [f"{part[one]:.1%}" if one in part else "" for one in ("held 90", "held 95")]
+        shares = ("held 90", "held 95", "by rows")
+        held = [f"{part[one]:.1%}" if one in part else "" for one in shares]
         by_holes = ""
         if "by holes" in part:
             mean, error, number = part["by holes"]
             by_holes = f"{mean:.1%} ± {error:.1%} of {number}"
-        scores = [f"{part[one]:.3g}" if one in part else "" for one in ("crps", "score")]
+        scores = [
+            f"{part[one]:.3g}" if one in part else "" for one in ("crps", "score", "score 95")
+        ]
         times = [f"{found[one]:.1f}" if not lines else "" for one in ("fit", "calibration")]
         lines.append((title, name, f"{part['rows']:,}", *held, by_holes, *scores, *times))
     return lines

@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .scores import Forecast, scores
 
 __all__ = ["Method", "Task", "known_cells", "run_cells"]
@@ -134,11 +136,25 @@ def _measured(task: Task, method: Method) -> dict[str, Any]:
     return {
         "version": version,
         "rows": [len(task.y), len(task.y_test)],
-        **scores(task.y_test, forecast),
+        **scores(task.y_test, forecast, task.told.get("weight")),
+        **_by_class(task, forecast),
         **seconds,
         "memory": memory,
         "note": forecast.note,
     }
+
+
+def _by_class(task: Task, forecast: Forecast) -> dict[str, Any]:
+    """Return the scores of each class of test rows, where a task has classes."""
+    if "classes" not in task.told:
+        return {}
+    truth, weight = np.asarray(task.y_test), task.told.get("weight")
+    found = {}
+    for name, mine in task.told["classes"].items():
+        parts = [None if one is None else np.asarray(one)[mine] for one in forecast[:3]]
+        own = None if weight is None else weight[mine]
+        found[name] = {"rows": int(mine.sum())} | scores(truth[mine], Forecast(*parts), own)
+    return {"by": found}
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ __all__ = ["LEVELS", "Forecast", "scores"]
 
 #: Levels at which a method gives quantiles, if it does not give a normal distribution.
 LEVELS = np.concatenate([[0.005, 0.025], np.arange(1, 20) / 20, [0.975, 0.995]])
-COVERAGE = 0.95
+# Names of the coverage and the interval score of central intervals, by their ends.
+CENTRAL = {0.95: ("coverage", "interval"), 0.9: ("coverage90", "interval90")}
 
 
 class Forecast(NamedTuple):
@@ -31,8 +32,10 @@ class Forecast(NamedTuple):
     note: str = ""
 
 
-def scores(truth: Any, forecast: Forecast) -> dict[str, float | None]:
-    """Return RMSE, CRPS, negative log predictive density, coverage and interval score at 95 %.
+def scores(truth: Any, forecast: Forecast, weight: Any = None) -> dict[str, float | None]:
+    """Return RMSE, CRPS, negative log density, coverage and interval score at 95 and 90 %.
+
+    With `weight` [n], rows count as much as it says.
 
     A distribution that is given by quantiles has a constant density between them, and exponential
     tails whose scale is that of the last two quantiles on either side. *nlpd_normal* has in its
@@ -40,9 +43,14 @@ def scores(truth: Any, forecast: Forecast) -> dict[str, float | None]:
     targets have few values, densities between quantiles have no bound.
     """
     truth, mean = np.asarray(truth, float), np.asarray(forecast.mean, float)
-    found: dict[str, float | None] = {"rmse": float(np.sqrt(np.mean((truth - mean) ** 2)))}
+
+    def averaged(values: Any) -> float:
+        return float(np.average(values, weights=weight))
+
+    found: dict[str, float | None] = {"rmse": float(np.sqrt(averaged((truth - mean) ** 2)))}
     if forecast.std is None and forecast.quantiles is None:
-        return found | dict.fromkeys(("crps", "nlpd", "nlpd_normal", "coverage", "interval"))
+        names = [name for pair in CENTRAL.values() for name in pair]
+        return found | dict.fromkeys(("crps", "nlpd", "nlpd_normal", *names))
     if forecast.quantiles is None:
         std = np.asarray(forecast.std, float)
         levels = norm.ppf(LEVELS)
@@ -52,14 +60,16 @@ def scores(truth: Any, forecast: Forecast) -> dict[str, float | None]:
         quantiles = np.maximum.accumulate(np.asarray(forecast.quantiles, float), axis=1)
         nlpd = -_log_density(truth, quantiles)
         normal = -norm.logpdf(truth, mean, _std(quantiles))
-    lower, upper = (quantiles[:, np.argmin(abs(LEVELS - level))] for level in (0.025, 0.975))
-    outside = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
+    for share, (held, score) in CENTRAL.items():
+        ends = (0.5 - share / 2, 0.5 + share / 2)
+        lower, upper = (quantiles[:, np.argmin(abs(LEVELS - level))] for level in ends)
+        outside = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
+        found[held] = averaged((lower <= truth) & (truth <= upper))
+        found[score] = averaged(upper - lower + 2 / (1 - share) * outside)
     return found | {
-        "crps": float(np.mean(_crps(truth, quantiles))),
-        "nlpd": float(np.mean(nlpd)),
-        "nlpd_normal": float(np.mean(normal)),
-        "coverage": float(np.mean((lower <= truth) & (truth <= upper))),
-        "interval": float(np.mean(upper - lower + 2 / (1 - COVERAGE) * outside)),
+        "crps": averaged(_crps(truth, quantiles)),
+        "nlpd": averaged(nlpd),
+        "nlpd_normal": averaged(normal),
     }
 
 

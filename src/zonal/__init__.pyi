@@ -43,6 +43,7 @@ from .grid import fill, predict_area, predict_grid, sample_grid
 from .kernels import (
     NNGP,
     NTK,
+    Anova,
     ArcCosine,
     Cauchy,
     DotProduct,
@@ -82,6 +83,7 @@ __all__ = [
     "NTK",
     "AdaptiveSketchFeatures",
     "AlphaWarning",
+    "Anova",
     "ArcCosine",
     "BlockKFold",
     "Cauchy",

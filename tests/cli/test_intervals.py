@@ -57,7 +57,9 @@ def test_points_of_the_globe_with_automatic_features(tmp_path):
     found = read(tmp_path / "p.csv")
     assert (found["lower"] < found["upper"]).all()
     assert found["std"].max() < height.std()
-    assert "The width of 90 % intervals." in (tmp_path / "g.html").read_text()
+    page = (tmp_path / "g.html").read_text()
+    assert "The width of 90 % intervals." in page
+    assert "60 to 90° S" in page  # what they hold by latitude
 
 
 def test_classes_have_a_calibration_error(folder):

@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 
 import zonal
 from zonal.evaluation import Split, judge
+from zonal.evaluation.interval_errors import LEVELS, IntervalErrors
 
 RNG = np.random.default_rng(0)
 N = 1200
@@ -117,3 +118,15 @@ def test_errors():
         judge(model, X)
     with pytest.raises(ValueError, match="0 rows"):
         judge(model, iter([]))
+
+
+def test_interval_scores_follow_from_pinball_losses():
+    """Against the definition, at 90 and 95 %."""
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(200)
+    quantiles = np.sort(rng.standard_normal((200, len(LEVELS))), axis=1)
+    found = IntervalErrors.of(y, quantiles).measures()
+    for share, low, high in ((0.9, 1, -2), (0.95, 0, -1)):
+        ends = quantiles[:, low], quantiles[:, high]
+        expected = zonal.evaluation.interval_score(y, *ends, share)
+        assert found[f"score_{100 * share:.0f}"] == pytest.approx(expected)

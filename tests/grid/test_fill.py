@@ -114,7 +114,7 @@ def test_a_model_without_a_local_part_reads_chunk_by_chunk(holes, quick, monkeyp
 def test_cells_that_are_too_many_to_hold_are_in_parts(holes, quick, monkeypatch):
     whole = zonal.grid.fit(holes, model=clone(quick))
     monkeypatch.setattr("zonal.grid.filling.KEPT_BYTES", 100)
-    monkeypatch.setattr("zonal.learners.model_learner.GATHERED_BYTES", 100)
+    monkeypatch.setattr("zonal.partitions.staying.GATHERED_BYTES", 100)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         model = zonal.grid.fit(holes.chunk(lat=5), model=clone(quick))

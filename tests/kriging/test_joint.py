@@ -143,7 +143,7 @@ def test_coefficients_of_low_degrees_come_from_the_first_rows(monkeypatch):
     monkeypatch.setattr(joint_module, "FIRST_ROWS", 60)
     locations, kernel = locate(X, Y), zonal.Matern(1.5, [1.0, 1.0])
     low = low_degrees(kernel, 1.0, locations.rows, 4)
-    for noise, expected in ((0.1, 60), (0.2, 80), (10.0, 150)):
+    for noise, expected in ((0.1, 60), (0.2, 80)):
         process = LocalProcess(locations.rows, locations.weight, kernel, noise, 20, low=low)
         judged = first_rows(process)
         np.testing.assert_array_equal(judged, np.arange(expected))
@@ -153,6 +153,18 @@ def test_coefficients_of_low_degrees_come_from_the_first_rows(monkeypatch):
         np.testing.assert_allclose(some.found.log_evidence, alone.found.log_evidence, rtol=1e-12)
         known = low.features(locations.rows) @ some.found.coef
         np.testing.assert_allclose(some.residual, locations.targets - some.found.mean - known)
+    loud = LocalProcess(locations.rows, locations.weight, kernel, 10.0, 20, low=low)
+    assert first_rows(loud) is None  # all 150
+
+
+@pytest.mark.parametrize(("noise", "expected"), [(0.1, 100), (1.2, 120), (9.0, None)])
+def test_coefficients_of_features_come_from_the_first_rows(monkeypatch, noise, expected):
+    """The process is noise to features beside it: a hundred rows a column at least."""
+    monkeypatch.setattr(joint_module, "FIRST_ROWS", 60)
+    locations, kernel = locate(X, Y), zonal.Matern(1.5, [1.0, 1.0])
+    process = LocalProcess(locations.rows, locations.weight, kernel, noise, 20)
+    judged = first_rows(process, lambda rows: rows[:, :1])
+    assert (None if judged is None else len(judged)) == expected
 
 
 def test_features_in_single_precision_of_rows_close_to_each_other():

@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from zonal.kriging import scanning
-from zonal.kriging.neighbors import Nearest, earlier_neighbors, effective_columns, near_and_far
+from zonal.kriging.neighbors import Nearest, earlier_neighbors, effective_columns
 
 RNG = np.random.default_rng(0)
 
@@ -60,22 +60,3 @@ def test_effective_columns():
     wide = RNG.standard_normal((8, 30))
     values = np.linalg.eigvalsh(np.cov(wide, rowvar=False))
     assert effective_columns(wide) == pytest.approx(values.sum() ** 2 / (values**2).sum())
-
-
-def test_some_neighbours_are_far():
-    """Half are the nearest, the others the nearest of every fourth row and so on, each once."""
-    points = np.random.default_rng(0).uniform(size=(640, 2))
-    queries = np.random.default_rng(1).uniform(size=(50, 2))
-    found = near_and_far(Nearest(points), queries, 16, 8)
-    distances = np.linalg.norm(queries[:, None] - points, axis=2)
-    for row, order in zip(found, np.argsort(distances, axis=1), strict=True):
-        wanted = list(order[:8])
-        for n_points, end in ((160, 10), (40, 13), (10, 16)):
-            new = (k for k in order if k < n_points and k not in wanted)
-            wanted += [k for k, _ in zip(new, range(end - len(wanted)), strict=False)]
-        np.testing.assert_array_equal(row[: len(wanted)], wanted)
-        assert (row[len(wanted) :] == -1).all()
-    few = near_and_far(Nearest(points[:20]), queries, 16, 8)
-    assert (few[:, :8] >= 0).all()
-    assert (few[:, -1] == -1).all()
-    assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in few)

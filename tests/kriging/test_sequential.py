@@ -51,7 +51,7 @@ def test_covariances_are_those_of_dense_algebra(kind, own):
     weight = RNG.uniform(0.5, 2, N)
     places = locate(X, y[:, None], weight)
     low = low_degrees(KERNEL, 1.0, places.rows, 16) if own == "low" else None
-    process = LocalProcess(places.rows, places.weight, KERNEL, NOISE, N, 0, low)
+    process = LocalProcess(places.rows, places.weight, KERNEL, NOISE, N, low)
     given = features_of if own == "features" else None
     joint = fit_joint(places, process, given, 1.0 if given is None else 0.3)
     found = Sequence.of(joint, queries)

@@ -211,7 +211,7 @@ def test_blocks_as_cv_choose_for_gaps():
 def test_rows_beyond_memory_are_not_kept(monkeypatch):
     """A classifier keeps all rows or none; a regressor has them in parts."""
     rows, y = rough(700)
-    monkeypatch.setattr("zonal.learners.model_learner.KEPT_BYTES", 100)
+    monkeypatch.setattr("zonal.partitions.staying.KEPT_BYTES", 100)
     monkeypatch.setattr("zonal.selection.choose.KEPT_BYTES", 100)
     labels = np.where(y > np.median(y), "high", "low")
     fitted = zonal.KernelRidgeClassifier(budget=32, random_state=0).fit(rows, labels)

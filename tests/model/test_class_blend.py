@@ -83,3 +83,15 @@ def test_refits_and_further_rows(fitted):
     assert more.loss_ == "squared"
     assert more.n_rows_ == 1500
     np.testing.assert_allclose(more.predict_proba(X[:10]).sum(axis=1), 1)
+
+
+def test_the_table_of_the_choice_has_the_weights(fitted):
+    _, _, model = fitted
+    table, recipe = model.selection_, model.recipe_
+    chosen = table[table["chosen"]]
+    assert sorted(chosen["weight"]) == pytest.approx(sorted(recipe.weights))
+    assert table["weight"].sum() == pytest.approx(1)
+    assert (chosen["error"] < 1).all()
+    # The weights belong to the right lines.
+    first = chosen.loc[chosen["weight"].idxmax()]
+    assert (first["local"] == "none") == (recipe.local is None)

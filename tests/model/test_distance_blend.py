@@ -8,8 +8,10 @@ import scipy.sparse as sp
 
 import zonal
 from zonal.model.blend import start_of
+from zonal.model.blend_calibration import left_out_mixture, mixture
 from zonal.model.distance_weights import DistanceWeights
 from zonal.model.recipe import Share
+from zonal.model.unseen import left_out
 from zonal.rows import Block
 
 NODES = np.log([0.1, 1.0])
@@ -95,12 +97,52 @@ def test_draws_and_totals_have_the_moments_of_the_mixture(models, queries):
     assert error.max() < 5 * np.sqrt(2 / 4000)
 
 
-def test_intervals_follow_the_weights(data, models, queries):
-    width = [np.subtract(*model.predict_interval(queries)[::-1]) for model in models]
-    w = shares(data, queries)
-    spread = 1 - 0.1 * w[:, 1] / 0.8
-    expected = spread * (w[:, 0] * width[0] + w[:, 1] * width[1])
-    np.testing.assert_allclose(width[2], expected, rtol=0.1)
+def test_intervals_are_those_of_the_mixture(data, models, queries):
+    """Deviations of both, and how far they are apart; one factor and one pair of quantiles."""
+    blend, w = models[2], shares(data, queries)
+    parts = blend._solution_.parts
+    observed = [part.part.predict_observations(queries, None, None) for part in parts]
+    mean = sum(w[:, [c]] * m for c, (m, _) in enumerate(observed))
+    square = sum(w[:, [c]] * (s**2 + (m - mean) ** 2) for c, (m, s) in enumerate(observed))
+    calibration = blend.calibration_
+    factor = np.ones(len(queries))
+    if calibration.variance is not None:
+        factor *= np.exp(calibration.variance.at(queries)[:, 0] / 2)
+    if calibration.distance is not None:
+        distance = np.min(np.linalg.norm(queries[:, None] - data[0][None], axis=2), axis=1) / 0.5
+        factor *= np.exp(calibration.distance.at(distance)[:, 0])
+    ends = calibration.quantiles.at([0.05, 0.95])[:, 0]
+    width = np.subtract(*blend.predict_interval(queries)[::-1])
+    np.testing.assert_allclose(width, np.ptp(ends) * factor * np.sqrt(square[:, 0]), rtol=1e-6)
+    assert calibration.held is not None  # at several distances
+
+
+def test_the_mixture_is_calibrated_by_its_own_errors(data, models):
+    """What is left out alone: errors of the weighted mean, by those of each part."""
+    parts = models[2]._solution_.parts
+    observed = parts[0].part.observations
+    errors = []
+    for part in parts:
+        process = part.part.joint.process
+        errors.append(left_out(part.part, observed, process.features).residual[:, 0])
+    points = parts[0].part.joint.process.points
+    own = np.sort(np.linalg.norm(points[observed.places][:, None] - points, axis=2), axis=1)[:, 1]
+    far = 0.8 * np.clip((np.log(own) - NODES[0]) / np.diff(NODES)[0], 0, 1)
+    expected = (1 - far) * errors[0] + far * errors[1]
+    found = left_out_mixture(parts, models[2]._solution_._shares_at)[0]
+    if len(found.found.residual) == len(expected):  # the noise does not vary
+        np.testing.assert_allclose(found.found.residual[:, 0], expected, rtol=1e-6)
+    else:
+        last = observed.places >= len(points) - len(points) // 4
+        np.testing.assert_allclose(found.found.residual[:, 0], expected[last], rtol=1e-6)
+
+
+def test_models_that_differ_are_unsure():
+    mean, std = mixture(
+        [np.array([[1.0]]), np.array([[3.0]])], [np.zeros((1, 1))] * 2, [0.25, 0.75]
+    )
+    assert mean[0, 0] == 2.5
+    assert std[0, 0] == pytest.approx(np.sqrt(0.25 * 1.5**2 + 0.75 * 0.5**2))
 
 
 def test_saved_refitted_and_light(data, models, queries, tmp_path):

@@ -32,7 +32,7 @@ def parts(cell_rows: int = 800, head_rows: int = 500) -> Iterator[None]:
     """Sort rows into parts, however few they are."""
     with ExitStack() as stack:
         for name, value in {
-            "zonal.learners.model_learner.GATHERED_BYTES": 0,
+            "zonal.partitions.staying.GATHERED_BYTES": 0,
             "zonal.partitions.sorting.CELL_ROWS": cell_rows,
             "zonal.partitions.fitting.HEAD_ROWS": head_rows,
         }.items():

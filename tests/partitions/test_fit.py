@@ -8,7 +8,7 @@ from sklearn.base import clone
 import zonal
 from zonal.partitions import FromParts
 
-from .common import FIELD, QUERIES, SPHERE, TARGET, Blocks, parts
+from .common import FIELD, QUERIES, SPHERE, TARGET, Blocks, N, parts
 
 KERNEL = zonal.Matern(1.5, 0.3)
 HARMONICS = zonal.HarmonicFeatures(zonal.Matern(1.5, 1.0), n_components=36)
@@ -162,3 +162,26 @@ def test_a_table_with_words():
     whole = clone(model).fit(table[:1500], y[:1500])
     left, least = (1 - one.score(table[1500:], y[1500:]) for one in (found, whole))
     assert left < 1.5 * least
+
+
+def test_coefficients_of_features_come_from_the_first_places(monkeypatch):
+    """Those of a sample of rows, the same wherever the rows are; neighbours are of all rows."""
+    monkeypatch.setattr("zonal.kriging.joint.FIRST_ROWS", 500)
+    model = MODELS["features beside"]
+    serial = clone(model).fit(SPHERE, TARGET)
+    with parts():
+        same(serial, clone(model).fit(Blocks(SPHERE, TARGET), None))
+    process = serial._solution_.part.joint.process
+    n_first = 36 * 100  # one in a hundred of the variance is noise
+    few = clone(model).fit(process.rows[:n_first], _targets_at(process.rows[:n_first]))
+    np.testing.assert_allclose(serial.coef_, few.coef_, rtol=1e-9, atol=1e-12)
+    assert len(process.rows) == N
+    monkeypatch.undo()
+    whole = clone(model).fit(SPHERE, TARGET).coef_
+    assert np.linalg.norm(whole - serial.coef_) > 1e-3 * np.linalg.norm(whole)
+
+
+def _targets_at(rows):
+    """Return the targets of some of the rows."""
+    known = {row.tobytes(): y for row, y in zip(SPHERE, TARGET, strict=True)}
+    return np.array([known[row.tobytes()] for row in rows])

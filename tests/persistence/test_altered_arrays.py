@@ -141,8 +141,8 @@ ALTERED = {
     ),
     "neighbours": (
         lambda: zonal.NeighborKriging(zonal.Matern(), 8, noise=0.1).fit(X, y),
-        lambda m: vars(m._solution_.part.joint.process).update(n_far=-(1 << 40)),
-        "n_far of its LocalProcess is",
+        lambda m: vars(m._solution_.part.joint.process).update(n_neighbors=-(1 << 40)),
+        "n_neighbors of its LocalProcess is",
     ),
     "degrees of functions": (
         lambda: features(n_radial="auto").fit(X),

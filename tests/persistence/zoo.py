@@ -116,7 +116,7 @@ class InParts(Model):
 
     def make(self) -> Any:
         """Return the model, fitted to one block of rows that is not gathered."""
-        with mock.patch("zonal.learners.model_learner.GATHERED_BYTES", 0):
+        with mock.patch("zonal.partitions.staying.GATHERED_BYTES", 0):
             return clone(self.unfitted).fit(iter([self.fitted_to]), None)
 
 
@@ -169,6 +169,7 @@ def local() -> Any:
 
 
 KERNELS = [
+    zonal.Anova(0.7, 2.0),
     zonal.Gaussian(2.0),
     zonal.Matern(0.8, 2.0),
     zonal.SpaceTime(zonal.Matern(1.5, [1.0, 2.0]), zonal.Cauchy(2.0, 1.5, 0.5), 0.3),

@@ -83,3 +83,11 @@ def test_the_hash_of_sparse_rows_sees_places_and_values():
     dropped = explicit.copy()
     dropped.eliminate_zeros()
     np.testing.assert_array_equal(content_hash(explicit), content_hash(dropped))
+
+
+def test_a_target_of_a_place_that_occurs_once_is_no_proof_of_a_copy():
+    """Two ratings of one place agree by chance, where another place has the same rating."""
+    rows, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([5.0, 5.0, 6.0, 5.0])
+    assert merge_copies(rows, y) is None
+    np.testing.assert_array_equal(merge_copies(rows[:3], y[:3]), [2.0, 0.0, 1.0])
+    np.testing.assert_array_equal(merged_by_hand(rows, y, np.ones(4)), np.ones(4))

@@ -20,15 +20,12 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 
 from .._typing import Array, FloatArray
+from .numerics import BOUNDS, START
 from .quantiles import ScoreQuantiles
 from .scores import check_coverage
 from .softmax import softmax_gradient
 
 __all__ = ["ClassCalibration"]
-
-# The range of log T and log δ.
-BOUNDS = ((-3.0, 4.0), (-6.0, 2.0))
-START = (0.5, -2.0)
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,25 @@
 r"""Deviations that grow with the distance to the nearest rows faster or slower than a model says.
 
 Errors over the model's own deviations, z, should have one distribution at every distance d. Where
-they do not, deviations get a factor exp c(log d), with c linear between three distances: that of
-rows that are left out alone, where it is zero, one deep in holes, and one between. There
+they do not, deviations get a factor exp c(log d), with c linear between four distances: that of
+rows that are left out alone, where it is zero, one deep in holes, and two between. There
 
 .. math:: c_j = \operatorname{mean}_p \log \frac{Q_p(|z| : \text{rows in holes, near } d_j)}
     {Q_p(|z| : \text{rows left out alone})}, \qquad p = 0.9, 0.95,
 
 each row counting by its hat function, and c_j belongs to the mean log distance of what counts.
 Beyond the last distance c stays: what the model says there, the variance of the whole field, has
-the factor of the deepest rows that were seen. Errors in one hole go together, so that a c is known
-but to a standard error s over holes (the jackknife): a positive one counts
-:math:`c^2/(c^2 + s^2)` times, and a negative one, which makes intervals narrower,
-:math:`(1 - 4 s^2/c^2)_+` times: nothing within two standard errors.
+the factor of the deepest rows that were seen.
+
+Errors in one hole go together: a hole is one draw, however many rows it has (on a grid of degrees
+one at a pole has hundreds), so each hole counts alike. With K holes, two things follow.
+
+- A new hole may err more than all that were seen. It is exchangeable with them, and the quantile of
+  level p (K + 1)/K of their rows holds p of its rows (conformal prediction with groups, Dunn,
+  Wasserman and Ramdas 2023). With these quantiles c becomes C. K < 19 holes cannot tell 95 %, nor
+  K < 9 90 %: there a normal tail goes on from the largest score.
+- The model may be right, and c be chance: it is known but to a standard error s over holes (the
+  jackknife), and :math:`C c^2/(c^2 + s^2)` is what counts.
 """
 
 from dataclasses import dataclass
@@ -20,6 +27,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from .._typing import FloatArray
 from .quantiles import MeanQuantiles, ScoreQuantiles
@@ -27,11 +35,15 @@ from .quantiles import MeanQuantiles, ScoreQuantiles
 __all__ = ["DistanceScale", "distance_scale", "held_at_distances"]
 
 # Quantiles of absolute scores that are compared: the ends of 90 % and 95 % intervals.
-LEVELS = (0.9, 0.95)
-# Groups of holes, each of which is left out for the standard error.
-GROUPS = 10
-# Classes of distances in which coverage is told, in spacings of the rows; none of fewer rows.
-EDGES, LEAST_ROWS = (0.0, 1.5, 3.0, 6.0, 12.0, np.inf), 50
+LEVELS = np.array([0.9, 0.95])
+# Distances that have a factor, and groups of holes, each of which is left out for the standard
+# error. Training rows, factors of one draw of holes in those of others: in the largest holes 90 %
+# intervals hold 90.7 % on climate_berkeley, 86.3 % on elevation, 90.9 % on fields whose model is
+# right; with three distances 87.8, 85.5 and 90.5 %; with C alone 94.4, 88.9 and 94.1 %, and larger
+# interval scores; with no factor 82.9, 80.8 and 89.7 %.
+NODES, GROUPS = 4, 10
+# Classes of distances in which coverage is told, in spacings of the rows.
+EDGES = (0.0, 1.5, 3.0, 6.0, 12.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -90,22 +102,22 @@ def distance_scale(
     >>> near = rng.standard_normal((1000, 1))
     >>> found = distance_scale(near, np.ones(1000), far, distance, np.arange(1000) // 5)
     >>> np.exp(found.at(np.array([1.0, 9.0]))).round(1).ravel().tolist()
-    [1.0, 2.7]
+    [1.0, 2.9]
     """
     first, last = float(np.median(_log(near_distance))), float(np.quantile(_log(far_distance), 0.9))
     if last <= first:
         return None
-    nodes, x = np.linspace(first, last, 3), _log(far_distance)
-    hats = _hats(x, nodes)
-    for number, hat in enumerate(hats.T[1:], start=1):
-        if hat.any():
-            nodes[number] = np.average(x, weights=hat)
-    values = np.zeros((len(nodes), near.shape[1]))
-    for target in range(near.shape[1]):
-        base = _log_quantiles(np.abs(near[:, target]), np.ones(len(near)))
-        for node in (1, 2):
-            scores = np.abs(far[:, target])
-            values[node, target] = _beyond_chance(scores, hats[:, node], holes, base)
+    nodes, x = np.linspace(first, last, NODES), _log(far_distance)
+    hats, alike = _hats(x, nodes), _each_hole_alike(holes)
+    values = np.zeros((NODES, near.shape[1]))
+    for node in range(1, NODES):
+        weight = hats[:, node] * alike
+        if not weight.any():
+            continue
+        nodes[node] = np.average(x, weights=weight)
+        for target in range(near.shape[1]):
+            base = _log_quantiles(np.abs(near[:, target]), np.ones(len(near)))
+            values[node, target] = _in_new_holes(np.abs(far[:, target]), weight, holes, base)
     return DistanceScale(nodes, values) if values.any() else None
 
 
@@ -151,7 +163,8 @@ def held_at_distances(
     found = []
     for least, most in pairwise(EDGES):
         mine = (distance > least * spacing) & (distance <= most * spacing)
-        if mine.sum() >= LEAST_ROWS:
+        # Of fewer rows, less than one is outside of 95 %: nothing is told.
+        if mine.sum() * (1 - LEVELS[-1]) >= 1:
             found.append([least, most, mine.sum(), in90[mine].mean(), in95[mine].mean()])
     return np.array(found, np.float64).reshape(-1, 5)
 
@@ -161,10 +174,16 @@ def _hats(x: FloatArray, nodes: FloatArray) -> FloatArray:
     return np.column_stack([np.interp(x, nodes, one) for one in np.eye(len(nodes))])
 
 
-def _beyond_chance(
+def _each_hole_alike(holes: npt.NDArray[np.intp]) -> FloatArray:
+    """Return one over the number of rows in the hole of each row: [n]."""
+    _, numbers, sizes = np.unique(holes, return_inverse=True, return_counts=True)
+    return np.asarray(1 / sizes[numbers.ravel()])
+
+
+def _in_new_holes(
     scores: FloatArray, weight: FloatArray, holes: npt.NDArray[np.intp], base: FloatArray
 ) -> float:
-    """Return the log ratio of quantiles to others, as far as it is not chance."""
+    """Return the log ratio of quantiles in new holes to others, as far as it is not chance."""
     counted = weight > 0
     scores, weight = scores[counted], weight[counted]
     _, numbers = np.unique(holes[counted], return_inverse=True)
@@ -178,21 +197,25 @@ def _beyond_chance(
         for g in range(n_groups)
     ]
     square = (n_groups - 1) * float(np.var(others))
-    # Training rows of elevation (20,000 rows), holes in six folds: 90 % intervals hold 87 % of the
-    # rows at 6 to 12 spacings in this way, 82 % with (1 - s²/c²)₊ and 80 % with no factor; farther
-    # away 94, 83 and 81 %. With c itself 99 %, and a larger interval score than with none. On a
-    # field whose model is right, intervals made narrower by easy holes held 74 % in others, not 84.
-    if value > 0:
-        return value**3 / (value**2 + square)
-    return value * max(0.0, 1 - 4 * square / value**2) if value else 0.0
+    # Holes that count in part are fewer: as many equal ones would have a mean as uncertain.
+    totals = np.bincount(numbers.ravel(), weight)
+    n_holes = float(totals.sum() ** 2 / np.square(totals).sum())
+    told = LEVELS * (1 + 1 / n_holes) < 1
+    if told.any():
+        new = (_log_quantiles(scores, weight, 1 + 1 / n_holes) - base)[told].mean()
+    else:
+        # The largest of n absolute values is at the level n/(n + 1); a normal law goes on.
+        ratio = ndtri((1 + LEVELS[0]) / 2) / ndtri((1 + n_holes / (n_holes + 1)) / 2)
+        new = np.log(max(ratio, 1.0)) + _log(scores.max()) - base[0]
+    return float(new * value**2 / (value**2 + square)) if value else 0.0
 
 
-def _log_quantiles(scores: FloatArray, weight: FloatArray) -> FloatArray:
+def _log_quantiles(scores: FloatArray, weight: FloatArray, factor: float = 1.0) -> FloatArray:
+    """Return logarithms of quantiles of scores at the levels times a factor."""
     order = np.argsort(scores)
     totals = np.cumsum(weight[order])
-    places = np.searchsorted(totals, np.array(LEVELS) * totals[-1])
-    found = scores[order][np.minimum(places, len(scores) - 1)]
-    return _log(found)
+    places = np.searchsorted(totals, factor * LEVELS * totals[-1])
+    return _log(scores[order][np.minimum(places, len(scores) - 1)])
 
 
 def _log(distance: FloatArray) -> FloatArray:

@@ -8,17 +8,13 @@ import numpy.typing as npt
 from .._typing import Array, FloatArray
 from ..kernels import Kernel, Matern
 from ..kriging.covariance import covariance_of
+from ..kriging.effort import JUDGED
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
+from .numerics import FACTORS, NOISES
 from .variance import OutOfFold, shares_of
 
 __all__ = ["ErrorField", "LocalVariance", "local_variance"]
-
-# Length scales that are tried, in units of the model's own, and noise in units of the process. The
-# logarithm of a squared normal variable has a variance of five, so that there is always noise.
-FACTORS, NOISES = (0.3, 1.0, 3.0, 10.0), (0.3, 3.0, 10.0)
-# Rows by which they are compared.
-JUDGED_ROWS = 2_500
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ def local_variance(
                 found[mine[chosen]] = known.at(rows[mine[chosen]], kernel, noise, neighbors[chosen])
         return found[::step]
 
-    step = max(1, len(rows) // JUDGED_ROWS)
+    step = max(1, len(rows) // JUDGED)
     judge = out_of_fold.rows(np.arange(0, len(rows), step))
     best, pair = 1.0, (1.0, 1.0)
     tried = [(factor, 1.0) for factor in FACTORS]

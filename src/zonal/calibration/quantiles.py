@@ -13,11 +13,9 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from .._typing import FloatArray
+from .numerics import ROUNDING
 
 __all__ = ["MeanQuantiles", "ScoreQuantiles", "check_levels"]
-
-# Rounding of (n + 1) p, which must not change the rank.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
+from .numerics import ALPHAS
 from .variance import OutOfFold, log_squares, shares_of
 
 __all__ = ["RidgeVariance", "ridge_variance"]
-
-# Ridges that are tried, in units of the mean eigenvalue.
-ALPHAS = np.geomspace(1e-3, 1e3, 7)
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,11 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from .._typing import Array, FloatArray
+from .numerics import TEMPERATURES
 from .quantiles import ScoreQuantiles
 from .scores import check_coverage
 
 __all__ = ["SoftmaxCalibration", "softmax_gradient"]
-
-# The range of log T.
-RANGE = (-1.5, 1.5)
 
 
 def softmax_gradient(chances: FloatArray, slopes: Array) -> FloatArray:
@@ -61,7 +59,9 @@ class SoftmaxCalibration:
             chances = log_softmax(logits * np.exp(-log), axis=1)
             return float(-np.average(chances[rows, labels], weights=weight))
 
-        found = minimize_scalar(loss, bounds=RANGE, method="bounded", options={"xatol": 1e-4})
+        found = minimize_scalar(
+            loss, bounds=TEMPERATURES, method="bounded", options={"xatol": 1e-4}
+        )
         n_rows = max(float(weight.sum()), float(np.count_nonzero(weight)))
         plain = cls(float(np.exp(found.x)), 1 / (1 + n_rows), float(found.fun))
         chances = plain.probabilities(logits)

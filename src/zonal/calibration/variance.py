@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
+from .numerics import LEVELS, SHARES, SMALLEST
 from .quantiles import ScoreQuantiles
 from .scores import level_weights, pinball
 
@@ -14,11 +15,6 @@ __all__ = ["OutOfFold", "log_squares", "shares_of"]
 
 # A variance that varies must make forecasts better by this share, or it stays constant.
 LEAST_GAIN = 0.005
-# How much of a log variance is taken; the best counts.
-SHARES = (0.5, 0.75, 1.0)
-# Squares below this share of their mean are as good as zero, whose logarithm tells nothing.
-SMALLEST = 1e-3
-LEVELS = (np.arange(25) + 0.5) / 25
 
 
 @dataclass(frozen=True)

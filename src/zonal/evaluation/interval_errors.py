@@ -67,13 +67,18 @@ class IntervalErrors:
         )
 
     def measures(self) -> dict[str, float]:
-        """Return ``crps``, and ``coverage_90`` and ``width_90`` of each coverage, in percent."""
+        """Return ``crps``, and ``coverage_90``, ``width_90`` and ``score_90`` of each coverage.
+
+        The interval score of a coverage 1 - α is 2/α times the pinball losses of both ends.
+        """
         if not self.rows:
             return {}
         found = {"crps": float(2 * self.losses @ level_weights(LEVELS) / self.rows)}
         for place, share in enumerate(COVERAGES):
             found[f"coverage_{100 * share:.0f}"] = float(self.inside[place] / self.rows)
             found[f"width_{100 * share:.0f}"] = float(self.width[place] / self.rows)
+            losses = self.losses[_ends()[place]].sum()
+            found[f"score_{100 * share:.0f}"] = float(2 / (1 - share) * losses / self.rows)
         return found
 
     def curve(self) -> FloatArray:

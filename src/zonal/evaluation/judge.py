@@ -160,12 +160,11 @@ class Judge:
 
         samples = []
         for rows in (shown, mapped):
-            kept = of(rows)
-            samples.append(
-                {k: v for k, v in kept.items() if k not in ("chances", "quantiles", "weight")}
-            )
+            without = ("chances", "weight") if rows is shown else ("chances", "quantiles", "weight")
+            samples.append({k: v for k, v in of(rows).items() if k not in without})
         if place is not None:
-            samples[1].update(zip(("lat", "lon"), place[mapped[needed]].T, strict=True))
+            for sample, rows in zip(samples, (shown, mapped), strict=True):
+                sample.update(zip(("lat", "lon"), place[rows[needed]].T, strict=True))
         training = ~test
         weight = None if block.weight is None else np.asarray(block.weight)[training]
         targets = self._targets(truth[training], weight)

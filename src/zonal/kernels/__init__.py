@@ -1,5 +1,6 @@
 """Kernels: their exact values, and their expansion as generalized zonal kernels."""
 
+from .anova import Anova
 from .arc_cosine import ArcCosine
 from .base import GeneralizedZonalKernel, Kernel, Product, Scaled, Sum
 from .cauchy import Cauchy
@@ -21,6 +22,7 @@ __all__ = [
     "KERNEL_NAMES",
     "NNGP",
     "NTK",
+    "Anova",
     "ArcCosine",
     "Cauchy",
     "DotProduct",

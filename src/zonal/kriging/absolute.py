@@ -22,24 +22,16 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
 from .._typing import FloatArray
+from .effort import JUDGED
 from .joint import Features, whitened_gram
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
+from .numerics import FIRST_STEPS, LEAST_SHARE, MOST_CALLS, REACH
 from .process import LocalProcess
 from .search import Found
 
 __all__ = ["AbsoluteEvidence"]
-
-# Rows whose terms of the evidence are summed: first few, then more from what these have found. The
-# common noise of 36,000 CO₂ retrievals is 6.8 ppm² by 3,000 rows and 6.4 by 12,000; its standard
-# error, of residuals with heavy tails, is 0.3 by 3,000.
-JUDGED, MORE_JUDGED = 3_000, 12_000
-# How far σ² is looked for, as a logarithm, from where relative noise has it; the least s, as a
-# share of the noise of a row of mean weight; and how often the evidence is looked at.
-REACH, LEAST_SHARE, MOST_CALLS = 7.0, 1e-6, 60
-# Where the search begins, beside a first idea of the logarithms of σ² and s.
-FIRST_STEPS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]])
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,7 @@ class AbsoluteEvidence:
         The kernel, the ratio of features, and where the search starts.
     features : callable or None
         Features beside the process; None: those of the split kernel, if any.
-    n_neighbors, n_far : int
+    n_neighbors : int
         As predictions will have them.
     n_judged : int
         Rows whose terms of the evidence are summed.
@@ -65,7 +57,6 @@ class AbsoluteEvidence:
     found: Found
     features: Features | None
     n_neighbors: int
-    n_far: int = 0
     n_judged: int = JUDGED
 
     def process(self, locations: Locations, noise: float) -> LocalProcess:
@@ -73,7 +64,7 @@ class AbsoluteEvidence:
         found = self.found
         return LocalProcess(
             locations.rows, locations.weight, found.kernel, noise,
-            min(self.n_neighbors, len(locations)), self.n_far, found.low,
+            min(self.n_neighbors, len(locations)), found.low,
         )  # fmt: skip
 
     @cached_property
@@ -135,7 +126,9 @@ class AbsoluteEvidence:
         if self.value(alone, 0.0) >= -found.fun:
             return math.exp(alone), 0.0
         if len(self.at(0.0)[0]) > self.n_judged:
-            more = replace(self, n_judged=MORE_JUDGED)
+            # The common noise of 36,000 CO₂ retrievals is 6.8 ppm² by 3,000 rows, with a standard
+            # error of 0.3 by heavy tails, and 6.4 by 12,000.
+            more = replace(self, n_judged=6 * JUDGED)
             found = more._climbed(found.x, FIRST_STEPS / 5, least)
         return math.exp(found.x[0]), math.exp(found.x[1])
 

@@ -111,7 +111,7 @@ class _Evidence:
     ) -> "_Evidence":
         """Whiten features once; μ is that of the fit that is the same everywhere."""
         rows = np.arange(len(locations), dtype=np.int32)
-        with process.kept_features(len(locations)):
+        with process.kept_features():
             whitening = process.whitening(rows)
             known = process.own_features(rows)
         whitened = whitening.apply(known)

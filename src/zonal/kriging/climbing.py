@@ -17,18 +17,11 @@ from ..engines.correlation import Correlation
 from .evidence import Evaluation, evaluate, gradient
 from .information import information
 from .neighbors import Indices
-from .numerics import LOG_RATIO
+from .numerics import LEAST_GAIN, LOG_NOISE, LOG_RATIO, LOG_SCALE
 from .pairs import NO_EXTRA, Extra
 from .sample import Parameters, Sample
 
-__all__ = ["LOG_NOISE", "climb", "maximize"]
-
-# Where parameters may go: length scales in units of the columns' standard deviations.
-LOG_SCALE = np.log(1e-4), np.log(1e3)
-LOG_NOISE = np.log(1e-8), np.log(1e4)
-# A climb ends where a step promises less evidence for each row than this, and neighbours are found
-# anew where the last ones let it grow by more than twenty times as much.
-LEAST_GAIN = 1e-4
+__all__ = ["climb", "maximize"]
 
 
 def maximize(

@@ -1,14 +1,8 @@
-r"""Kernels of space and time at differences, in compiled loops: one pass instead of twenty.
+"""Kernels of space and time at differences, in compiled loops: one pass instead of twenty.
 
 What `SpaceTime.of_differences` computes, for Matérn kernels of space with ν = 1/2, 3/2 or 5/2 and
 none, Cauchy or such a Matérn kernel of time, on the line or on a circle; and its slopes by its own
-parameters. With ρ = |h|/ℓ, g the variogram of time at the lag, L = log(1 + g) and F = -log k,
-
-.. math:: F = f(g) + \tfrac{d}{2} \beta L + M(r), \qquad r = \rho\, e^{-\beta L/2},
-
-with f = δL for a Cauchy kernel, f = g for others, and M = -log of the Matérn function. Then, with
-s = r M'(r), the slopes of F are -s by log ℓ, (d - s)L/2 by β, f by log δ, and
-f'(g) + β(d - s)/(2(1 + g)) by g.
+parameters (`space_time_strips`).
 """
 
 import math
@@ -17,32 +11,37 @@ import numpy as np
 from numba import njit
 
 from .._typing import FloatArray
-from ..engines.correlation import ROOT_3, ROOT_5
+from ..engines.correlation import scaled
+from ..engines.tiles import apply_double, square_distances
 from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
-from ..kernels.base import Scaled, Sum
-from .numerics import FAR, SMOOTHNESS
+from ..kernels.compiled import of_kernel
+from .covariance import terms_of
+from .numerics import SMOOTHNESS
+from .space_time_strips import CAUCHY, CIRCLE, MATERN, NO_TIME, STRIP, lag_room, strip_of
 
-__all__ = ["N_SLOPES", "differences_and_slopes", "fast_differences"]
+__all__ = ["SLOPES", "cross_values", "differences_and_slopes", "fast_differences"]
 
-NO_TIME, CAUCHY, MATERN, CIRCLE = range(4)
-#: How many parameters have slopes, by the kind of the kernel of time: all have log ℓ of space; then
-#: come log ℓ of time, the power and log δ of a Cauchy kernel, and β.
-N_SLOPES = {NO_TIME: 1, CAUCHY: 5, MATERN: 3, CIRCLE: 3}
+#: The parameters that have slopes, by the kind of the kernel of time.
+SLOPES = {
+    NO_TIME: ("log ℓ of space",),
+    CAUCHY: ("log ℓ of space", "log ℓ of time", "power", "log δ", "β"),
+    MATERN: ("log ℓ of space", "log ℓ of time", "β"),
+    CIRCLE: ("log ℓ of space", "log ℓ of time", "β"),
+}
 
 
 def fast_differences(kernel: Kernel, delta: FloatArray) -> FloatArray:
     """Return a kernel at differences [..., d], as its `of_differences` does: [...]."""
-    if isinstance(kernel, Sum):
-        return fast_differences(kernel.k1, delta) + fast_differences(kernel.k2, delta)
-    if isinstance(kernel, Scaled):
-        return float(kernel.factor) * fast_differences(kernel.kernel, delta)
-    terms = _parameters(kernel, delta.shape[-1])
-    if terms is None:
-        return kernel.of_differences(delta)
     flat = np.ascontiguousarray(delta, np.float64).reshape(-1, delta.shape[-1])
-    out = np.empty((1, len(flat)))
-    _space_time(flat, *terms, out)
-    return out.reshape(delta.shape[:-1])
+    total, out = np.zeros(len(flat)), np.empty((1, len(flat)))
+    for weight, term in terms_of(kernel):
+        terms = _parameters(term, flat.shape[1])
+        if terms is None:
+            total += weight * term.of_differences(flat)
+        else:
+            _space_time(flat, *terms, out)
+            total += weight * out[0]
+    return total.reshape(delta.shape[:-1])
 
 
 def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> FloatArray:
@@ -54,7 +53,7 @@ def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> 
         With a compiled form, unless no slopes are asked for.
     delta : ndarray of shape (..., d)
     n_slopes : int
-        How many of the parameters in the order of `N_SLOPES`.
+        How many of the parameters in the order of `SLOPES`.
 
     Returns
     -------
@@ -72,12 +71,35 @@ def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> 
     if not n_slopes:
         return fast_differences(kernel, delta)[None]
     terms = _parameters(kernel, delta.shape[-1])
-    if terms is None or n_slopes > N_SLOPES[terms[2]]:
+    if terms is None or n_slopes > len(SLOPES[terms[2]]):
         raise ValueError(f"{kernel!r} has no compiled slopes by {n_slopes} parameters.")
     flat = np.ascontiguousarray(delta, np.float64).reshape(-1, delta.shape[-1])
-    out = np.empty((1 + N_SLOPES[terms[2]], len(flat)))
+    out = np.empty((1 + len(SLOPES[terms[2]]), len(flat)))
     _space_time(flat, *terms, out)
     return out[: 1 + n_slopes].reshape(1 + n_slopes, *delta.shape[:-1])
+
+
+def cross_values(kernel: Kernel, rows: FloatArray, others: FloatArray) -> FloatArray:
+    """Return a kernel of differences at all pairs of rows [n, d] and others [m, d]: [n, m].
+
+    The sum of its terms, without an array of all differences where they have a compiled form.
+    """
+    out = np.zeros((len(rows), len(others)))
+    for weight, term in terms_of(kernel):
+        terms, correlation = _parameters(term, rows.shape[1]), of_kernel(term)
+        if terms is not None:
+            inverse = np.append(terms[0], 1.0)
+            columns = np.ascontiguousarray((others * inverse).T)
+            _space_time_cross(rows * inverse, columns, *terms[1:], weight, out)
+        elif correlation is not None:
+            points, landmarks = (scaled(one, correlation.length_scale) for one in (rows, others))
+            values = np.empty_like(out)
+            square_distances(points, np.ascontiguousarray(landmarks.T), 0, values)
+            apply_double(correlation.family, correlation.shape, values)
+            out += weight * values
+        else:
+            out += weight * term.of_differences(rows[:, None, :] - others)
+    return out
 
 
 def _parameters(
@@ -107,83 +129,46 @@ def _parameters(
 
 
 @njit(nogil=True, cache=True)
-def _log_matern(nu, distance):  # type: ignore[no-untyped-def]
-    """-log of the Matérn function; ν = 0 stands for the Gaussian."""
-    if nu == 0.5:
-        return distance
-    if nu == 1.5:
-        t = ROOT_3 * distance
-        return t - math.log1p(t)
-    if nu == 2.5:
-        t = ROOT_5 * distance
-        return t - math.log1p(t + t * t / 3.0)
-    return 0.5 * distance * distance
-
-
-@njit(nogil=True, cache=True)
-def _matern_slope(nu, distance):  # type: ignore[no-untyped-def]
-    """Return r M'(r), the slope of `_log_matern` by the logarithm of the distance."""
-    if nu == 0.5:
-        return distance
-    if nu == 1.5:
-        t = ROOT_3 * distance
-        return t * t / (1.0 + t)
-    if nu == 2.5:
-        t = ROOT_5 * distance
-        return t * t * (1.0 + t) / (3.0 + 3.0 * t + t * t)
-    return distance * distance
-
-
-@njit(nogil=True, cache=True)
 def _space_time(delta, inverse, nu, kind, numbers, beta, out):  # type: ignore[no-untyped-def]
     """IN: differences [n, d + 1] and parameters. OUT: the kernel, and slopes if there is room."""
-    dim, with_slopes = delta.shape[1] - 1, len(out) > 1
-    for i in range(len(delta)):
-        square = 0.0
-        for c in range(dim):
-            x = delta[i, c] * inverse[c]
-            square += x * x
-        u, fall, growth, steep = delta[i, dim], 0.0, 0.0, 0.0
-        lag = 0.0  # the lag, or the chord, in units of the length scale of time
-        if kind == CAUCHY:
-            lag = abs(u) / numbers[0]
-            growth = lag ** numbers[1] if lag > 0.0 else 0.0
-            fall = numbers[2] * math.log1p(growth)
-        elif kind == MATERN:
-            lag = abs(u) / numbers[0]
-            growth = fall = _log_matern(numbers[1], lag)
-        elif kind == CIRCLE:
-            half = math.pi * (u / numbers[1] - math.floor(u / numbers[1]))
-            lag = 2.0 * abs(math.sin(half)) / numbers[0]
-            growth = fall = _log_matern(numbers[2], lag)
-        in_time = fall
-        distance, log_growth = math.sqrt(square), 0.0
-        if growth > 0.0 and (beta > 0.0 or with_slopes):
-            log_growth = math.log1p(growth)
-            distance *= math.exp(-0.5 * beta * log_growth)
-            fall += 0.5 * dim * beta * log_growth
-        distance = min(distance, 1e150)
-        fall += _log_matern(nu, distance)
-        value = math.exp(-fall) if fall < FAR else 0.0
-        out[0, i] = value
-        if not with_slopes:
-            continue
-        if value == 0.0:
-            for k in range(1, len(out)):
-                out[k, i] = 0.0
-            continue
-        slope = _matern_slope(nu, distance)
-        out[1, i] = value * slope
-        if kind == NO_TIME:
-            continue
-        wider = 0.5 * (dim - slope)
-        out[len(out) - 1, i] = -value * wider * log_growth
-        if kind == CAUCHY:
-            steep = (numbers[2] + beta * wider) / (1.0 + growth)
-            out[2, i] = value * steep * numbers[1] * growth
-            out[3, i] = -value * steep * growth * math.log(lag) if lag > 0.0 else 0.0
-            out[4, i] = -value * in_time
-        else:
-            steep = 1.0 + beta * wider / (1.0 + growth)
-            shape = numbers[1] if kind == MATERN else numbers[2]
-            out[2, i] = value * steep * _matern_slope(shape, lag)
+    dim, squares, lags = delta.shape[1] - 1, np.empty(STRIP), np.empty(STRIP)
+    known, mine, work = lag_room()
+    for first in range(0, len(delta), STRIP):
+        n = min(STRIP, len(delta) - first)
+        for i in range(n):
+            square = 0.0
+            for c in range(dim):
+                x = delta[first + i, c] * inverse[c]
+                square += x * x
+            squares[i], lags[i] = square, delta[first + i, dim]
+        strip = out[:, first : first + n]
+        strip_of(
+            squares[:n], lags[:n], dim, nu, kind, numbers, beta, known, mine, work, strip
+        )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _space_time_cross(rows, others, nu, kind, numbers, beta, weight, out):  # type: ignore[no-untyped-def]
+    """IN: rows [n, d + 1], others [d + 1, m], both with places in units of length scales.
+
+    OUT: the kernel of all pairs, times a weight, is added: [n, m].
+    """
+    dim, n_others = len(others) - 1, others.shape[1]
+    squares, lags, values = np.empty(STRIP), np.empty(STRIP), np.empty((1, STRIP))
+    known, mine, work = lag_room()
+    for first in range(0, n_others, STRIP):
+        n = min(STRIP, n_others - first)
+        for i in range(len(rows)):
+            squares[:n] = 0.0
+            for c in range(dim):
+                x, column = rows[i, c], others[c, first : first + n]
+                for j in range(n):
+                    squares[j] += (x - column[j]) * (x - column[j])
+            for j in range(n):
+                lags[j] = rows[i, dim] - others[dim, first + j]
+            strip_of(
+                squares[:n], lags[:n], dim, nu, kind, numbers, beta, known, mine, work,
+                values[:, :n],
+            )  # fmt: skip
+            for j in range(n):
+                out[i, first + j] += weight * values[0, j]

@@ -83,7 +83,7 @@ class CoregionalProcess(LocalProcess):
         n_neighbors: int,
         low: Low | None = None,
     ) -> None:
-        super().__init__(rows[:, :-1], np.ones(len(rows)), kernel, 1.0, n_neighbors, 0, low)
+        super().__init__(rows[:, :-1], np.ones(len(rows)), kernel, 1.0, n_neighbors, low)
         if self._covariance is None:
             raise ValueError(
                 f"kernel={kernel!r} has no compiled form, which several targets need: use Matern "
@@ -127,7 +127,7 @@ class CoregionalProcess(LocalProcess):
         return np.hstack([levels, both])
 
     @contextmanager
-    def kept_features(self, n_rows: int) -> Iterator[None]:
+    def kept_features(self) -> Iterator[None]:
         """Keep nothing."""
         yield
 

@@ -17,22 +17,15 @@ from .._typing import Array, FloatArray
 from ..kernels import Kernel, Periodic, Product, SpaceTime, Sum
 from .compiled_differences import fast_differences
 from .covariance import terms_of
+from .effort import FEW_NEIGHBORS, JUDGED
 from .low import length_scale_of
 from .neighbors import Indices, Nearest, earlier_neighbors
-from .numerics import BLOCK
+from .numerics import BLOCK, CANDIDATES, LEAST_NOISE, LITTLE
 
 __all__ = ["CorrelatedRows", "metric_points", "unexplained"]
 
 # Candidates of each term, for every neighbour.
-CANDIDATES = 2
-# What time counts in the metric of a term that does not depend on it: enough to tell rows of one
-# place apart.
-LITTLE = 1e-3
-# What is left of a term: rows that tell, of how many, how many neighbours each, and the least. With
-# the covariances themselves climate_berkeley had .60 near the rows instead of .14, and 9.17 in
-# blocks instead of 8.80 (splits of training rows).
-JUDGED, SAMPLE, FEW = 200, 1 << 14, 8
-LEAST = 1e-9
+PER_NEIGHBOR = 2
 
 
 def metric_points(kernel: Kernel, rows: Array, other: Kernel | None = None) -> FloatArray:
@@ -105,7 +98,7 @@ class CorrelatedRows:
 
     def query(self, queries: Array, n_neighbors: int) -> Indices:
         """Return the rows that tell most of queries, the first the most: [q, m]."""
-        most = min(CANDIDATES * n_neighbors, len(self.rows))
+        most = min(PER_NEIGHBOR * n_neighbors, len(self.rows))
         found = [
             nearest.query(points, most)
             for nearest, points in zip(self._nearest, self._metrics(queries), strict=True)
@@ -114,7 +107,7 @@ class CorrelatedRows:
 
     def earlier(self, n_neighbors: int, numbers: Indices | None = None) -> Indices:
         """Return those of earlier rows that tell most: [s, m], -1 where there are fewer."""
-        most = min(CANDIDATES * n_neighbors, max(len(self.rows) - 1, 1))
+        most = min(PER_NEIGHBOR * n_neighbors, max(len(self.rows) - 1, 1))
         found = [earlier_neighbors(points, most, numbers) for points in self._points]
         queries = self.rows if numbers is None else self.rows[numbers]
         return self._ranked(queries, found, n_neighbors)
@@ -158,15 +151,17 @@ def unexplained(term: Kernel, rows: FloatArray, points: FloatArray) -> float:
     points : ndarray of shape (n, e)
         The same in the metric of the term.
     """
-    some = points[:SAMPLE]
+    # With the covariances themselves climate_berkeley had .60 near the rows instead of .14, and
+    # 9.17 in blocks instead of 8.80 (splits of training rows).
+    some = points[:CANDIDATES]
     # What stays at a place is known there: other places tell how much is left of it.
     first = np.sort(np.unique(some.round(9), axis=0, return_index=True)[1])
     if len(first) < 2:
         return 1.0
-    asked = first[:JUDGED]
-    near = Nearest(some[first]).query(some[asked], min(FEW + 1, len(first)))[:, 1:]
+    asked = first[: JUDGED // 10]
+    near = Nearest(some[first]).query(some[asked], min(FEW_NEIGHBORS // 2 + 1, len(first)))[:, 1:]
     local = np.concatenate([rows[first][near], rows[asked][:, None, :]], axis=1)
     values = fast_differences(term, local[:, :, None, :] - local[:, None, :, :])
-    inner, cross = values[:, :-1, :-1] + LEAST * np.eye(near.shape[1]), values[:, :-1, -1]
+    inner, cross = values[:, :-1, :-1] + LEAST_NOISE * np.eye(near.shape[1]), values[:, :-1, -1]
     known = (cross * np.linalg.solve(inner, cross[:, :, None])[:, :, 0]).sum(axis=1)
-    return float(np.clip(np.mean(1 - known), LEAST, 1.0))
+    return float(np.clip(np.mean(1 - known), LEAST_NOISE, 1.0))

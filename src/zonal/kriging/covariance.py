@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from .._typing import FloatArray
-from ..engines.correlation import Correlation, correlate, slopes
+from ..engines.correlation import GAUSSIAN, Correlation, correlate, slopes
 from ..kernels import Kernel
 from ..kernels.base import Scaled, Sum
 from ..kernels.compiled import of_kernel
@@ -58,6 +58,11 @@ class Covariance:
         """Return a single term of weight one."""
         row = [correlation.family, correlation.shape, 1.0, 1.0]
         return cls(np.array([row], np.float64), correlation.length_scale)
+
+    @classmethod
+    def zero(cls) -> "Covariance":
+        """Return a covariance of zero, to which others are added."""
+        return cls(np.array([[GAUSSIAN, 0.0, 0.0, 1.0]]))
 
     @property
     def prior(self) -> float:

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.linalg import solve
 
 from .._typing import Array, FloatArray
-from ..engines.correlation import GAUSSIAN
 from ..kernels import Kernel
 from ..rows.threads import ordered_map
 from .compiled_differences import fast_differences
@@ -29,8 +28,8 @@ __all__ = [
     "pair_weights",
 ]
 
-#: A covariance of zero, to which those of the pairs are added.
-NOTHING = Covariance(np.array([[GAUSSIAN, 0.0, 0.0, 1.0]]))
+#: To this the covariances of the pairs are added.
+NOTHING = Covariance.zero()
 
 
 def no_points(n_rows: int) -> FloatArray:

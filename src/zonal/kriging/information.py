@@ -20,6 +20,7 @@ from .._typing import FloatArray
 from ..engines.correlation import Correlation, correlate, slopes
 from ..rows.threads import ordered_map
 from .covariance import Covariance
+from .effort import JUDGED
 from .evidence import Evaluation
 from .neighborhood import Factors, back, count_neighbors, forward, gather
 from .numerics import BLOCK
@@ -28,9 +29,6 @@ from .sample import Parameters, Sample
 from .weights import compiled_weights
 
 __all__ = ["information"]
-
-#: Rows that the information is found from: it only steers, and has a relative error of about 3 %.
-INFORMATION_ROWS = 2_000
 
 
 def information(
@@ -53,7 +51,8 @@ def information(
         What it returned for them.
     """
     found, n_targets = at.found, sample.targets.shape[1]
-    step = -(-len(sample) // INFORMATION_ROWS)
+    # Information only steers, and has a relative error of about 3 %.
+    step = -(-len(sample) // JUDGED)
     few = slice(None, None, step)
     by_mean, by_variance = _row_gradients(sample, correlation, parameters, at, extra, few)
     variance = at.whitening.variance[few, None]

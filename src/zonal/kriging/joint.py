@@ -21,6 +21,7 @@ import numpy as np
 from .._loaded import check_array, check_kind
 from .._typing import Array, FloatArray
 from ..rows.threads import ordered_map
+from .effort import FIRST_ROWS
 from .locations import Locations
 from .marginal import Marginal, Observed, marginal
 from .neighbors import Indices
@@ -29,6 +30,7 @@ from .process import LocalProcess
 from .whitening import Block, Whitening, spatial_order, subtract_neighbors
 
 __all__ = [
+    "NOISE_SHARE",
     "Features",
     "Joint",
     "carried_by",
@@ -43,11 +45,7 @@ __all__ = [
 #: Maps rows [k, d] to features [k, D].
 Features = Callable[[Array], Array]
 
-# Features vary slowly: their coefficients are known as well from rows that are far apart as from
-# all. RMSE from the first 10,000 rows, the first 20,000 and all: elevation in blocks .5371, .5368,
-# .5366; simulated field .8300, .8297, .8305; simulated ν = 1/2 in holes .5323, .5324, .5323.
-FIRST_ROWS = 20_000
-# Noise is averaged over rows: its share of the variance of the features, D η/n, is at most this.
+#: Noise is averaged over rows: its share of the variance of the features, D η/n, is at most this.
 NOISE_SHARE = 0.01
 
 
@@ -141,10 +139,17 @@ class Joint:
         rest = 1 - weights.sum(axis=1)
         if own.shape[1] and neighbors.shape[1]:  # a place may be the only one
             support, where = np.unique(neighbors, return_inverse=True)
-            near = np.asarray(features(self.process.rows[support]), np.float64)
+            near = self._at_places(features, support)
             local = where.reshape(neighbors.shape).astype(np.int32)
             subtract_neighbors(near, local, weights, own)
         return self.found.variance(own, rest)
+
+    def _at_places(self, features: Features, numbers: Indices) -> FloatArray:
+        """Return features of places; those that a process has itself may be kept."""
+        process = self.process
+        if process.low is not None:
+            return process.own_features(numbers)
+        return np.asarray(features(process.rows[numbers]), np.float64)
 
 
 def _walk(run: Callable[[Indices], None], X: Array) -> None:
@@ -264,8 +269,7 @@ def fit_joint(
         σ², where it is given.
     """
     own = process.own_features if features is None else None
-    n_used = len(locations) if judged is None else int(judged[-1]) + 1
-    with process.kept_features(n_used):
+    with process.kept_features():
         whitening = process.whitening(judged, n_neighbors, neighbors)
         made = features or process.features
         gram = whitened_gram(whitening, locations, made, process.points, own)
@@ -283,15 +287,31 @@ def carried_by(
     return explained(features, rows, coef)
 
 
-def first_rows(process: LocalProcess) -> Indices:
-    """Return the rows from which the coefficients of a process' own features are found."""
-    return np.arange(min(n_first_rows(process), len(process.rows)), dtype=np.int32)
+def first_rows(process: LocalProcess, features: Features | None = None) -> Indices | None:
+    """Return the rows from which the coefficients of features are found; None for all.
+
+    The first rows of the order are a random sample, and the farthest apart of all such samples:
+    they tell of the long range, and later ones mostly of what is near, which their neighbours
+    know.
+    """
+    n_rows = n_first_rows(process, features)
+    return None if n_rows >= len(process.rows) else np.arange(n_rows, dtype=np.int32)
 
 
-def n_first_rows(process: LocalProcess) -> int:
-    """Return how many rows these are, of as many rows as there may be."""
-    n_columns = process.features(process.rows[:1]).shape[1]
+def n_first_rows(process: LocalProcess, features: Features | None = None) -> int:
+    """Return how many rows these are, of as many rows as there may be.
+
+    Parameters
+    ----------
+    process : LocalProcess
+    features : callable, optional
+        Features beside the process, by default those of its own low degrees. Of rows that are far
+        apart the process itself is noise to the former, and not less than the noise proper.
+    """
     noise = process.noise / float(process.kernel.diag(process.rows[:1])[0])
+    if features is not None:
+        noise = max(noise, 1.0)
+    n_columns = (features or process.features)(process.rows[:1]).shape[1]
     return max(FIRST_ROWS, math.ceil(n_columns * noise / NOISE_SHARE))
 
 

@@ -10,6 +10,7 @@ from .._typing import FloatArray
 from ..engines.correlation import Correlation, scaled
 from ..kernels.compiled import of_kernel
 from .climbing import maximize
+from .effort import BASE_ROWS, FIRST_ROWS, JUDGED
 from .evidence import evaluate
 from .joint import Features, whitened_gram
 from .locations import Locations
@@ -17,16 +18,11 @@ from .marginal import Observed, best_ratio
 from .neighbors import earlier_neighbors
 from .numerics import SAMPLE_NUMBERS
 from .process import LocalProcess
-from .sample import BASE_ROWS, Parameters, Sample
+from .sample import Parameters, Sample
 from .search import Found
 from .units import column_groups, log_noise
 
 __all__ = ["joint_parameters"]
-
-# Rows whose terms of the evidence are summed, where features are few and where they are many.
-JUDGED_ROWS, MORE_ROWS = 2_000, 4_000
-# Rows of the sample at most, where features are few.
-SAMPLE_ROWS = 24_000
 
 
 def joint_parameters(
@@ -103,24 +99,24 @@ def _sample(
     model. Many: a part of the rows, in which neighbours are farther away.
     """
     n_most = max(SAMPLE_NUMBERS // max(n_features, 1), 1)
-    if JUDGED_ROWS * (n_neighbors + 1) <= n_most:
+    if JUDGED * (n_neighbors + 1) <= n_most:
         base = locations.head(BASE_ROWS)
-        judged = np.linspace(0, len(base) - 1, min(JUDGED_ROWS, len(base))).astype(np.int32)
+        judged = np.linspace(0, len(base) - 1, min(JUDGED, len(base))).astype(np.int32)
         most = min(n_neighbors, max(len(base) - 1, 1))
         near = earlier_neighbors(scaled(base.rows, scales), most, judged)
         support = np.unique(np.append(near, judged))
         part = locations.take(support[support >= 0])
         own = np.searchsorted(support[support >= 0], judged).astype(np.int32)
     else:
-        part = locations.head(min(n_most, SAMPLE_ROWS))
-        own = np.linspace(0, len(part) - 1, min(MORE_ROWS, len(part))).astype(np.int32)
+        part = locations.head(min(n_most, 2 * FIRST_ROWS))
+        own = np.linspace(0, len(part) - 1, min(2 * JUDGED, len(part))).astype(np.int32)
     center = np.asarray(part.rows, np.float64).mean(axis=0)
     return replace(Sample.of(part, center, scales, groups, features(part.rows)), judged=own)
 
 
 def _ratio_alone(locations: Locations, features: Features, start: Found, n_neighbors: int) -> Found:
     """Find the ratio of the two parts for any kernel, by a few rows."""
-    part = locations.head(JUDGED_ROWS)
+    part = locations.head(JUDGED)
     most = min(n_neighbors, max(len(part) - 1, 1))
     process = LocalProcess(part.rows, part.weight, start.kernel, start.noise, most)
     whitening = process.whitening()

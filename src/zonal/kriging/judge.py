@@ -29,8 +29,6 @@ __all__ = ["Judge", "Short", "Step"]
 # land (Hawaii: -107 °C). Elevation has 5, the simulated field .4, COADS 4 to 86 (its error at
 # random places is .246 with the bound and .251 without).
 MOST_VARIANCE = 10.0
-# How often the weight of k_long is found, each time with the last one in the neighbours' eyes.
-N_WEIGHED = 2
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ class Judge:
         sample, extra = self._with(step)
         n_targets = sample.targets.shape[1]
         repeated, noise = sample.repeated.part(sample.judged), math.exp(step.parameters.log_noise)
-        for _ in range(N_WEIGHED):
+        for _ in range(2):  # the second time with the first weight in the neighbours' eyes
             parameters = step.parameters
             at = evaluate(sample, self.short.correlation, parameters, self.neighbors, extra)
             observed = Observed.of(at.whitening.variance, repeated, noise)

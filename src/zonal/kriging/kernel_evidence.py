@@ -28,7 +28,7 @@ from .locations import Locations
 from .marginal import Observed, marginal
 from .neighborhood import Factors
 from .neighbors import Indices, append_new, earlier_neighbors
-from .numerics import BLOCK, LOG_RATIO
+from .numerics import BLOCK, LOG_NOISE, LOG_RATIO
 from .pairs import Extra
 from .weight_gradient import pair_gradient
 from .weights import compiled_weights
@@ -37,7 +37,6 @@ from .whitening import Whitening
 __all__ = ["Judged", "Model", "Term", "judged_numbers"]
 
 Bounds = tuple[tuple[float, float], ...]
-LOG_NOISE = np.log(1e-7), np.log(1e3)
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Term:
     ----------
     kernel_of : callable
         Parameters to the kernel: the first ones of those whose slopes are known, in their order
-        (see `compiled_differences.N_SLOPES`). Length scales are those of a start times a factor.
+        (see `compiled_differences.SLOPES`). Length scales are those of a start times a factor.
     values : ndarray of shape (p,)
     bounds : tuple of (float, float)
     log_weight : float

@@ -22,26 +22,21 @@ import numpy as np
 from ..engines.correlation import scaled
 from ..kernels import Kernel
 from ..kernels.compiled import of_kernel
-from .climbing import LOG_NOISE
 from .covariance import covariance_of, terms_of
+from .effort import BASE_ROWS, FEW_NEIGHBORS, JUDGED, STEPS
 from .judge import Judge, Short, Step
 from .locations import Locations
 from .longer import best_beside
 from .low import covers_sphere, length_scale_of, low_degrees
 from .neighbors import Indices, Nearest, earlier_neighbors
 from .noise import has_signal
-from .sample import BASE_ROWS, Parameters
+from .numerics import LEAST_NOISE, LOG_NOISE, START_NOISE
+from .sample import Parameters
 from .search import Found
 from .units import log_noise
 
 __all__ = ["is_short", "split_parameters"]
 
-# The first rows, which are far apart, tell of the long range; rows spread over the order have
-# neighbours as near as they will be, and tell of the short range. All are judged, the first alone
-# where long kernels are compared.
-FIRST_ROWS, SPREAD_ROWS = 2_000, 1_000
-# Neighbours where long kernels are compared; the steps have as many as predictions.
-FEW_NEIGHBORS = 16
 # A kernel is long if the nearest rows, as many as neighbours, lie within this share of its length
 # scale. Medians are 1.0 on elevation, which gets worse in blocks if its kernel is taken for a long
 # one (.333 where a second term has .288), .26 on COADS and .05 on the simulated field, which get
@@ -49,11 +44,6 @@ FEW_NEIGHBORS = 16
 NEAR = 0.5
 # Among more columns than these a few hundred features carry next to nothing of a kernel.
 MANY_COLUMNS = 6
-# With less noise, what features leave at a row may be rounding alone: landmarks are rows.
-LEAST_NOISE = 1e-9
-# Steps of a climb of all parameters, and the least noise that they start from. From 1e-8,
-# where July's temperatures over land may begin, the climb ended at half the evidence.
-ITERATIONS, START_NOISE = 12, 1e-3
 
 
 def split_parameters(
@@ -121,7 +111,7 @@ def split_parameters(
         if noise_moves:  # the evidence is flat where there is no noise, and a climb stays there
             start_noise = max(parameters.log_noise, math.log(START_NOISE))
             parameters = replace(parameters, log_noise=start_noise)
-        moved = both.climbed(replace(step, parameters=parameters), free, ITERATIONS)
+        moved = both.climbed(replace(step, parameters=parameters), free, STEPS)
         # Rows that are spread over the order stand for all that have near neighbours.
         n_spread = len(both.sample) - both.n_first
         more = (len(locations) - both.n_first) / n_spread - 1
@@ -146,7 +136,7 @@ def _as_long_as_it_is(both: Judge, begin: Step, noise_moves: bool) -> tuple[Kern
     free = np.array([True] * both.short.n_groups + [noise_moves, False])
     start = both.as_large_as_targets(begin.parameters)
     start = start if noise_moves else replace(start, log_noise=begin.parameters.log_noise)
-    moved, value = both.climbed_alone(start, free, ITERATIONS)
+    moved, value = both.climbed_alone(start, free, STEPS)
     if value <= begin.value:
         return both.short.kernel, begin.parameters
     kernel = both.short.moved(moved.log_scales)
@@ -176,7 +166,7 @@ def _neighborhood(locations: Locations, short: Short, n_neighbors: int) -> float
     points = scaled(locations.head(BASE_ROWS).rows, short.scales)
     thinned = (len(locations) / len(points)) ** (1 / max(1, min(points.shape[1], 2)))
     most = min(n_neighbors + 1, len(points))
-    asked = points[:SPREAD_ROWS]
+    asked = points[: JUDGED // 2]
     far = Nearest(points).query(asked, most)[:, -1]
     distances = np.sqrt(((points[far] - asked) ** 2).sum(axis=1))
     return float(np.median(distances)) / thinned
@@ -194,16 +184,22 @@ def _found(start: Found, short: Short, step: Step) -> Found:
 
 
 def _first(locations: Locations) -> tuple[Locations, Indices, int]:
-    """Return the first rows, all of them judged, and how many they are."""
-    part = locations.head(FIRST_ROWS)
+    """Return the first rows, all of them judged, and how many they are.
+
+    They are far apart, and tell of the long range: long kernels are compared by them alone.
+    """
+    part = locations.head(JUDGED)
     return part, np.arange(len(part), dtype=np.int32), len(part)
 
 
 def _both(locations: Locations, short: Short, n_neighbors: int) -> tuple[Locations, Indices, int]:
-    """Return the first rows and some spread over all, with the rows that these need."""
+    """Return the first rows and some spread over all, with the rows that these need.
+
+    Those have neighbours as near as they will be, and tell of the short range.
+    """
     base = locations.head(BASE_ROWS)
-    n_first = min(FIRST_ROWS, len(base) // 2)
-    n_spread = min(SPREAD_ROWS, len(base) - n_first)
+    n_first = min(JUDGED, len(base) // 2)
+    n_spread = min(JUDGED // 2, len(base) - n_first)
     spread = n_first + np.linspace(0, len(base) - n_first - 1, n_spread).astype(np.int32)
     most = min(n_neighbors, max(len(base) - 1, 1))
     near = earlier_neighbors(scaled(base.rows, short.scales), most, spread.astype(np.int32))

@@ -10,14 +10,11 @@ from .._typing import FloatArray
 from ..kernels import Matern
 from .judge import Judge, Short, Step
 from .locations import Locations
-from .low import CANDIDATES, farthest_points, low_degrees
+from .low import farthest_points, low_degrees
+from .numerics import CANDIDATES, EXTENTS, REACHES
 from .sample import Parameters
 
 __all__ = ["best_beside"]
-
-# Length scales of k_long, in units of the distance that the features resolve: from scales that they
-# just carry to such as cross the domain; in one group of columns alone, in units of its extent.
-REACHES, EXTENTS = (6.0, 12.0, 24.0, 3.0), (1.0, 0.3)
 
 
 def best_beside(

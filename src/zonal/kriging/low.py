@@ -35,14 +35,11 @@ from ..kernels.shift_invariant import ShiftInvariantKernel
 from ..polynomials import gegenbauer_series, gegenbauer_table, harmonic_dimension, n_harmonics
 from ..polynomials.harmonics import full_program, solid_harmonics_gradient
 from ..rows.threads import map_rows
-from .compiled_differences import fast_differences
+from .compiled_differences import cross_values
 from .covariance import Covariance
-from .numerics import MOST_COLUMNS, NEGLIGIBLE
+from .numerics import CANDIDATES, MOST_COLUMNS, NEGLIGIBLE
 
 __all__ = ["LandmarkLow", "Low", "SphereLow", "length_scale_of", "less", "low_degrees"]
-
-# Rows among which landmarks are chosen.
-CANDIDATES = 8192
 
 
 @dataclass(frozen=True)
@@ -216,11 +213,10 @@ class LandmarkLow:
             return np.asarray(self.kernel(near, self.landmarks) @ matrix)
 
         def block(part: FloatArray, out: FloatArray) -> None:
-            values = fast_differences(self.kernel, part[:, None, :] - self.landmarks)
-            np.matmul(values, matrix, out=out)
+            np.matmul(cross_values(self.kernel, part, self.landmarks), matrix, out=out)
 
         out = np.empty((len(near), matrix.shape[1]))
-        return map_rows(block, near, out, (2 + near.shape[1]) * len(self.landmarks))
+        return map_rows(block, near, out, 2 * len(self.landmarks))
 
     def gradient(self, rows: Array, combinations: FloatArray) -> FloatArray:
         """Return gradients of combinations [n, t, D] of z, others at each row: [n, t, d]."""

@@ -27,12 +27,9 @@ from scipy.linalg.lapack import dtrtri
 
 from .._typing import FloatArray
 from .locations import Repeated
-from .numerics import SMALLEST
+from .numerics import RATIOS, SMALLEST
 
 __all__ = ["Marginal", "Observed", "best_ratio", "marginal"]
-
-# Ratios τ that are compared, in steps of a quarter: the evidence is flatter than that at its top.
-RATIOS = np.geomspace(1e-3, 1e4, 73)
 
 
 @dataclass(frozen=True)

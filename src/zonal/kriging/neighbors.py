@@ -9,23 +9,12 @@ from scipy.spatial import cKDTree
 
 from .._typing import FloatArray
 from ..rows.threads import thread_count
-from .numerics import LEAF_SIZE
+from .numerics import GROWTH, GROWTH_OF_FEW, LEAF_SIZE, TREE_COLUMNS, TREE_COLUMNS_OF_FEW
 from .scanning import Scanner
 
-__all__ = ["Nearest", "earlier_neighbors", "near_and_far", "packed", "prefix_neighbors"]
+__all__ = ["Nearest", "earlier_neighbors", "packed", "prefix_neighbors"]
 
 Indices = npt.NDArray[np.int32]
-
-#: With more effective columns than this, distances to all rows are faster than a tree: measured
-#: among 10,000 to 200,000 rows.
-TREE_COLUMNS = 6
-# The same for earlier rows, where a few rows ask: trees over prefixes are made for these alone.
-TREE_COLUMNS_OF_FEW = 3
-# Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
-# later than the row that asks. Where few rows ask, fewer trees are worth more.
-GROWTH, GROWTH_OF_FEW = 1.25, 2.0
-# Far neighbours are among every fourth row, every sixteenth, and so on.
-SPARSER, N_SPARSER = 4, 3
 
 
 class Nearest:
@@ -39,19 +28,12 @@ class Nearest:
 
     def __init__(self, points: FloatArray) -> None:
         self.points = points
-        self._sparser: dict[int, Nearest] = {}
         few = effective_columns(points) <= TREE_COLUMNS
         self._search: cKDTree | Scanner
         self._search = cKDTree(points, leafsize=LEAF_SIZE) if few else Scanner(points)
 
     def __len__(self) -> int:
         return len(self.points)
-
-    def sparser(self, n_points: int) -> "Nearest":
-        """Return the same of the first so many points, made once."""
-        if n_points not in self._sparser:
-            self._sparser[n_points] = Nearest(self.points[:n_points])
-        return self._sparser[n_points]
 
     def query(self, queries: FloatArray, n_neighbors: int) -> Indices:
         """Row numbers of the nearest points, the nearest first: [n_queries, n_neighbors].
@@ -68,38 +50,6 @@ class Nearest:
         _, found = self._search.query(queries, wanted, workers=thread_count())
         # Where distances overflow, the tree names the row after the last one.
         return np.where(found < len(self), found, -1).astype(np.int32)
-
-
-def near_and_far(nearest: Nearest, queries: FloatArray, n_neighbors: int, n_far: int) -> Indices:
-    """The nearest points, and the nearest of ever fewer points: [n_queries, n_neighbors].
-
-    All but `n_far` are the nearest of all points; the others, in equal parts, the nearest of the
-    first fourth of them, sixteenth and 64th, without those that are there already. As in the
-    design of Stein et al. (2004), in which some neighbours are far.
-
-    Parameters
-    ----------
-    nearest : Nearest
-        Of points in random order.
-    queries : ndarray of shape (n_queries, d)
-    n_neighbors, n_far : int
-        m, and how many of these are far.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_neighbors), int32
-        Row numbers; -1, at the end, where the sparser points are too few.
-    """
-    out = np.full((len(queries), n_neighbors), -1, np.int32)
-    counts = np.full(len(queries), max(n_neighbors - n_far, 1))
-    n_near = int(counts[0]) if len(counts) else 1
-    out[:, :n_near] = nearest.query(queries, n_near)
-    ends = np.linspace(n_near, n_neighbors, N_SPARSER + 1).astype(int)[1:]
-    for level, end in enumerate(ends, start=1):
-        points = nearest.sparser(len(nearest) // SPARSER**level)
-        if len(points):
-            append_new(points.query(queries, min(end, len(points))), out, counts, end)
-    return out
 
 
 @njit(nogil=True, cache=True)

@@ -7,30 +7,27 @@ from scipy.optimize import minimize_scalar
 
 from .._typing import FloatArray
 from ..kernels import Kernel
-from .climbing import LOG_NOISE
+from .effort import FEW_NEIGHBORS, JUDGED
 from .locations import Locations
 from .marginal import Observed, marginal
 from .neighbors import earlier_neighbors
+from .numerics import LOG_NOISE, NOISE_START
 from .reference import local_matrices, solve_matrices
 from .whitening import Whitening
 
-__all__ = ["NOISE_START", "find_noise", "has_signal"]
-
-# The noise where nothing can be learnt, and where climbs start.
-NOISE_START = 0.1
-ROWS, NEIGHBORS = 1_000, 16
+__all__ = ["find_noise", "has_signal"]
 
 
 def find_noise(locations: Locations, kernel: Kernel, n_neighbors: int) -> float:
     """η of a kernel whose parameters are numbers."""
-    head = locations.head(ROWS)
+    head = locations.head(JUDGED // 2)
     if not has_signal(head.targets):
         return NOISE_START
     center = head.targets - head.targets.mean(axis=0)
     columns = np.column_stack([np.ones(len(head)), center])
     points = np.ascontiguousarray(head.rows, np.float64)
     rows = np.arange(len(head), dtype=np.int32)
-    neighbors = earlier_neighbors(points, min(n_neighbors, NEIGHBORS, len(head) - 1))
+    neighbors = earlier_neighbors(points, min(n_neighbors, FEW_NEIGHBORS, len(head) - 1))
     matrices = list(local_matrices(kernel, points, points, neighbors))
 
     def loss(log_eta: float) -> float:

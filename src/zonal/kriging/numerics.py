@@ -1,29 +1,54 @@
-"""Block sizes, memory and rounding: numbers that change how long a fit takes, not what it finds."""
+"""Block sizes, memory, rounding, where searches look: they change the time, not what is found."""
 
 import math
+
+import numpy as np
 
 __all__ = [
     "BLOCK",
     "BLOCK_NUMBERS",
+    "CANDIDATES",
     "DRAWN_COLUMNS",
+    "EXTENTS",
     "FAR",
+    "FIRST_STEPS",
     "FLOOR",
+    "GROWTH",
+    "GROWTH_OF_FEW",
     "KEPT_FEATURES",
     "KEPT_NUMBERS",
+    "LAGS",
     "LEAF_SIZE",
+    "LEAST_GAIN",
+    "LEAST_NOISE",
+    "LEAST_SHARE",
+    "LITTLE",
+    "LOG_NOISE",
     "LOG_RATIO",
+    "LOG_ROOTS",
+    "LOG_SCALE",
+    "MOST_CALLS",
     "MOST_COLUMNS",
     "NEGLIGIBLE",
+    "NOISE_START",
     "PART",
     "POINTS",
     "PREDICTED_ROWS",
     "QUERIES",
+    "RATIOS",
+    "REACH",
+    "REACHES",
     "ROUNDING",
+    "SAME_METRIC",
     "SAMPLE_NUMBERS",
     "SMALLEST",
     "SMOOTHNESS",
+    "STARTS",
+    "START_NOISE",
     "SUMMED_ROWS",
     "TILE",
+    "TREE_COLUMNS",
+    "TREE_COLUMNS_OF_FEW",
 ]
 
 #: The smoothness ν of Matérn kernels that compiled code knows.
@@ -55,9 +80,56 @@ NEGLIGIBLE = 1e-11
 ROUNDING = 1e-28
 #: The least scale, so that its logarithm is finite.
 SMALLEST = 1e-300
-#: Beyond, e^-t is zero.
-FAR = 745.0
+#: Beyond, e^-t counts as zero: the compiled exponential ends there.
+FAR = 708.0
+#: Room for lags in time of which is kept what they tell, a power of two: months have 23, and two
+#: that share a place are found anew in turns.
+LAGS = 512
 #: More columns than a file may ask for.
 MOST_COLUMNS = 1 << 16
 #: Where the logarithm of the weight of one part of a model over another may go.
 LOG_RATIO = math.log(1e-6), math.log(1e6)
+#: Where climbs go: length scales in units of the columns' standard deviations, noise relative to
+#: the field, and the logarithms of the diagonals of roots of covariances between targets.
+LOG_SCALE = math.log(1e-4), math.log(1e3)
+LOG_NOISE = math.log(1e-8), math.log(1e4)
+LOG_ROOTS = math.log(1e-4), math.log(1e2)
+#: A climb ends where a step promises less evidence for each row than this, and neighbours are found
+#: anew where the last ones let it grow by more than twenty times as much.
+LEAST_GAIN = 1e-4
+#: The least noise that a climb starts from: the evidence is flat where there is none. From 1e-8,
+#: where July's temperatures over land may begin, a climb ended at half the evidence.
+START_NOISE = 1e-3
+#: With less noise, what features leave at a row may be rounding alone: landmarks are rows.
+LEAST_NOISE = 1e-9
+#: Ratios τ that are compared, in steps of a quarter: the evidence is flatter than that at its top.
+RATIOS = np.geomspace(1e-3, 1e4, 73)
+#: Of known errors: how far σ² is looked for, as a logarithm, from where relative noise has it; the
+#: least s, as a share of the noise of a row of mean weight; how often the evidence is looked at,
+#: and where from, beside a first idea of the logarithms of σ² and s.
+REACH, LEAST_SHARE, MOST_CALLS = 7.0, 1e-6, 60
+FIRST_STEPS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, -1.5]])
+#: Neighbours depend on the ratios of the length scales alone, and hardly change where the
+#: logarithms of these do not move by more than this.
+SAME_METRIC = 0.05
+#: Rows among which landmarks are chosen.
+CANDIDATES = 8192
+#: With more effective columns than this, distances to all rows are faster than a tree: measured
+#: among 10,000 to 200,000 rows. The same for earlier rows, where a few rows ask: trees over
+#: prefixes are made for these alone.
+TREE_COLUMNS, TREE_COLUMNS_OF_FEW = 6, 3
+#: Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
+#: later than the row that asks. Where few rows ask, fewer trees are worth more.
+GROWTH, GROWTH_OF_FEW = 1.25, 2.0
+#: Length scales to start from, in units of the distance between two random rows, and noise. From
+#: little noise a climb takes much noise for a process of no range, and stays there.
+STARTS = ((0.5, 0.1), (0.05, 0.1), (0.5, 10.0))
+#: The noise where nothing can be learnt, and where climbs start.
+NOISE_START = 0.1
+#: Length scales of k_long that are compared, in units of the distance that the features resolve:
+#: from scales that they just carry to such as cross the domain; in one group of columns alone, in
+#: units of its extent.
+REACHES, EXTENTS = (6.0, 12.0, 24.0, 3.0), (1.0, 0.3)
+#: How much less places count than times where neighbours are of the same time, and the other way;
+#: and what time counts for a term that does not depend on it: it tells rows of one place apart.
+LITTLE = 1e-3

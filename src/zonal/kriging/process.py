@@ -14,9 +14,10 @@ from .amplitude import Amplitude
 from .correlated import CorrelatedRows
 from .covariance import covariance_of
 from .difference_pairs import pair_slopes, pair_weights
+from .feature_store import FeatureStore
 from .low import LandmarkLow, Low, SphereLow, less
-from .neighbors import Indices, Nearest, earlier_neighbors, near_and_far
-from .numerics import KEPT_FEATURES, PART
+from .neighbors import Indices, Nearest, earlier_neighbors
+from .numerics import PART
 from .pairs import NO_LOW
 from .prediction_slopes import compiled_slopes
 from .reference import reference_weights
@@ -41,10 +42,6 @@ class LocalProcess:
         The ratio of the noise variance to that of the kernel.
     n_neighbors : int
         m.
-    n_far : int, default=0
-        How many of them are not the nearest rows but the nearest of ever sparser ones (see
-        `near_and_far`): in a gap the nearest rows crowd on its rim, and say little of what is
-        beyond.
     low : Low, optional
         Features that carry the low degrees of the kernel: the process has what they leave.
     amplitude : Amplitude, optional
@@ -58,7 +55,6 @@ class LocalProcess:
         kernel: Kernel,
         noise: float,
         n_neighbors: int,
-        n_far: int = 0,
         low: Low | None = None,
         amplitude: Amplitude | None = None,
     ) -> None:
@@ -67,7 +63,6 @@ class LocalProcess:
         self.kernel = kernel
         self.noise = noise
         self.n_neighbors = n_neighbors
-        self.n_far = n_far
         self.low = low
         self.amplitude = amplitude
         self._nugget = self.nugget = noise / weight  # the one of unit amplitude
@@ -84,7 +79,7 @@ class LocalProcess:
         has_metric = known is not None or not kernel.by_differences
         self._correlated = None if has_metric else CorrelatedRows(kernel, rows)
         self._nearest: Nearest | None = None
-        self._kept: FloatArray | None = None
+        self._kept: FeatureStore | None = None
 
     def features(self, rows: Array) -> FloatArray:
         """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
@@ -96,7 +91,7 @@ class LocalProcess:
         """Return the same at rows of the process, given by their numbers."""
         if self._kept is None:
             return self.features(self.rows[numbers])
-        return self._times_amplitude(self._kept[numbers], self.rows[numbers])
+        return self._times_amplitude(self._kept.at(numbers), self.rows[numbers])
 
     def _times_amplitude(self, values: FloatArray, rows: Array) -> FloatArray:
         """Return columns [n, k] at rows times s(x)."""
@@ -127,15 +122,23 @@ class LocalProcess:
         return np.asarray(own * (slopes + values[:, :, None] * relative))
 
     @contextmanager
-    def kept_features(self, n_rows: int) -> Iterator[None]:
-        """Keep the features of the first rows meanwhile, if there is room: sums need them twice."""
-        low = self.low
-        if isinstance(low, LandmarkLow) and n_rows * low.n_columns <= KEPT_FEATURES:
-            self._kept = low.features(self.rows[:n_rows])
+    def kept_features(self) -> Iterator[None]:
+        """Keep features of rows meanwhile, if there is room: they are asked for several times."""
+        low, before = self.low, self._kept
+        if before is None and isinstance(low, LandmarkLow):
+            self._kept = (
+                FeatureStore(low, self.rows) if FeatureStore.has_room(low, len(self.rows)) else None
+            )
         try:
             yield
         finally:
-            self._kept = None
+            self._kept = before
+
+    def part(self, numbers: Any) -> "LocalProcess":
+        """Return the process with fewer known rows, with the features that are kept."""
+        fewer = self.observed_at(self.rows[numbers], self.weight[numbers])
+        fewer._kept = None if self._kept is None else self._kept.part(numbers)
+        return fewer
 
     @property
     def length_scale(self) -> FloatArray | None:
@@ -147,17 +150,11 @@ class LocalProcess:
         unit = np.full(len(rows), float(self.noise))
         return unit if self.amplitude is None else unit * self.amplitude.at(rows) ** 2
 
-    @property
-    def n_near(self) -> int:
-        """The number of neighbours that are the nearest rows."""
-        return self.n_neighbors - self.n_far
-
     def observed_at(self, rows: Array, weight: FloatArray) -> "LocalProcess":
         """Return the same process, observed at other rows."""
         return LocalProcess(
-            rows, weight, self.kernel, self.noise, self.n_neighbors, self.n_far, self.low,
-            self.amplitude,
-        )  # fmt: skip
+            rows, weight, self.kernel, self.noise, self.n_neighbors, self.low, self.amplitude
+        )
 
     @property
     def metric(self) -> tuple[float, ...]:
@@ -306,8 +303,6 @@ class LocalProcess:
         neighbors = np.empty((len(points), m), np.int32)
         if self._correlated is not None:
             neighbors[order] = self._correlated.query(points[order], m)
-        elif self.n_far:
-            neighbors[order] = near_and_far(self._index(), points[order], m, self.n_far)
         else:
             neighbors[order] = self._index().query(points[order], m)
         return neighbors
@@ -390,7 +385,7 @@ class LocalProcess:
             lost = int(len(support) > 0 and support[0] < 0)  # -1, for none
             near = support[lost:]
             local = (where.reshape(neighbors[part].shape) - lost).astype(np.int32)
-            own = low.features(self.rows[near]) if self._kept is None else self._kept[near]
+            own = low.features(self.rows[near]) if self._kept is None else self._kept.at(near)
             features = own, low.features(queries[part])
             if self._covariance is None:
                 weights[part], variance[part] = pair_weights(
@@ -406,7 +401,7 @@ class LocalProcess:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
-        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "n_far", "low", "amplitude")
+        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "low", "amplitude")
         state = {name: self.__dict__[name] for name in names}
         if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
             state["weight"] = self.weight[:1]
@@ -415,8 +410,7 @@ class LocalProcess:
     def _check_loaded(self) -> None:
         n = len(check_array(self, "rows", "f", (None, None)))
         check_array(self, "weight", "f", (max(n, 1),))
-        most = check_number(self, "n_neighbors", 1, 1 << 31)
-        check_number(self, "n_far", 0, most)
+        check_number(self, "n_neighbors", 1, 1 << 31)
         if not isinstance(self.low, SphereLow | LandmarkLow | None):
             raise ValueError(f"low={self.low!r} is not of features.")
         if not isinstance(self.amplitude, Amplitude | None):
@@ -424,7 +418,8 @@ class LocalProcess:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()
-        self.__init__(**(state | {"weight": weight}))  # type: ignore[misc]
+        known = {name: value for name, value in state.items() if name != "n_far"}  # once 0
+        self.__init__(**(known | {"weight": weight}))  # type: ignore[misc]
 
 
 def _without(found: Indices, rows: Indices) -> Indices:

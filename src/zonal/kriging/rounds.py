@@ -11,7 +11,8 @@ from .._deadline import Deadline
 from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
 from .climbing import maximize
-from .sample import BASE_ROWS, Parameters, Sample
+from .effort import FEW_SCALES, ROUNDS, ROUNDS_OF_MANY
+from .sample import Parameters, Sample
 
 __all__ = [
     "BEGIN",
@@ -23,27 +24,7 @@ __all__ = [
     "Climber",
 ]
 
-# Rows judged, rows among which their neighbours are, neighbours, iterations, searches for
-# neighbours: of the rounds that choose a start, climb on from it, compare kernels and polish the
-# best, and of a quicker polish.
-ROUNDS = (
-    (750, 16_000, 12, 12, 1),
-    (1_500, 16_000, 12, 12, 1),
-    (1_500, BASE_ROWS, 16, 10, 2),
-    (16_000, BASE_ROWS, 24, 8, 2),
-    (5_000, BASE_ROWS, 24, 8, 1),
-)
 BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))
-# With more length scales than this, as encoded tables have, more rows are judged, in more
-# iterations and with neighbours found anew more often. With half as many it was left to chance
-# where a climb ended, and errors of diamonds and bikeshare (26 columns) differed by 5 %.
-FEW_SCALES = 9
-ROUNDS_OF_MANY = (
-    ROUNDS[0],
-    (3_000, 16_000, 12, 8, 2),
-    (3_000, BASE_ROWS, 16, 8, 1),
-    *ROUNDS[3:],
-)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,9 @@ import numpy.typing as npt
 from .._typing import Array, FloatArray
 from .locations import Locations, Repeated
 from .neighbors import Indices, earlier_neighbors
+from .numerics import SAME_METRIC
 
-__all__ = ["BASE_ROWS", "Parameters", "Sample"]
-
-#: Rows among which the neighbours of those that are judged are: beyond, they are as good as near.
-BASE_ROWS = 100_000
-# Neighbours depend on the ratios of the length scales alone, and hardly change where the logarithms
-# of these do not move by more than this.
-SAME_METRIC = 0.05
+__all__ = ["Parameters", "Sample"]
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,20 @@ from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
 from ..kernels.compiled import of_kernel
 from .amplitude import Amplitude
+from .effort import BASE_ROWS
 from .locations import Locations
 from .low import Low
-from .noise import NOISE_START, find_noise, has_signal
+from .noise import find_noise, has_signal
+from .numerics import NOISE_START, SMOOTHNESS, STARTS
 from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
-from .sample import BASE_ROWS, Parameters, Sample
-from .units import STARTS, Units, log_noise
+from .sample import Parameters, Sample
+from .units import Units, log_noise
 
 __all__ = ["Found", "find_candidates", "find_parameters", "polish"]
 
-_FAMILIES = {
-    0.5: Correlation(EXPONENTIAL),
-    1.5: Correlation(MATERN_32),
-    2.5: Correlation(MATERN_52),
-}
+_FAMILIES = dict(
+    zip(SMOOTHNESS, map(Correlation, (EXPONENTIAL, MATERN_32, MATERN_52)), strict=True)
+)
 # Kernels whose evidence a row is that close are both polished.
 TIE = 0.01
 

@@ -80,7 +80,7 @@ class Sequence:
         earlier = asked.earlier()
         earlier = np.where(earlier >= 0, earlier + np.int32(n_rows), earlier)
         neighbors = packed(np.column_stack([known.near(places), earlier]))
-        with process.kept_features(len(process.rows)):
+        with process.kept_features():
             found = process.at(places, neighbors)
         return cls(joint, process, *found)
 

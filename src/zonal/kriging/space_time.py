@@ -134,7 +134,8 @@ def find_space_time(
         models.append((*quick.climb(Model(whole, math.log(first)), MANY), ["changes", *others]))
         if deadline.passed():
             break
-    best, value, names = max(models, key=lambda one: one[1])
+    winner = max(range(len(models)), key=lambda number: models[number][1])
+    best, value, names = models.pop(winner)
     if verbose:
         _say(names, value, best)
     price = math.log(len(quick)) / 2  # of a parameter: Schwarz's criterion

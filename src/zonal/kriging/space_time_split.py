@@ -17,8 +17,9 @@ from .correlated import metric_points
 from .covariance import terms_of
 from .kernel_evidence import judged_numbers
 from .locations import Locations
-from .low import CANDIDATES, LandmarkLow, farthest_points
+from .low import LandmarkLow, farthest_points
 from .marginal import Observed, marginal
+from .numerics import CANDIDATES
 from .process import LocalProcess
 from .search import Found
 
@@ -102,9 +103,9 @@ def _evidence(locations: Locations, found: Found, n_neighbors: int) -> float:
     """Return the log evidence of rows that are spread over the logarithm of their number."""
     numbers = judged_numbers(len(locations), N_ROWS, 1)
     process = LocalProcess(
-        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, 0, found.low
+        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, found.low
     )
-    with process.kept_features(len(locations)):
+    with process.kept_features():
         whitening = process.whitening(numbers)
         columns = [np.ones(len(locations)), locations.targets]
         columns.append(process.own_features(np.arange(len(locations), dtype=np.int32)))

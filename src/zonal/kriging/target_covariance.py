@@ -13,14 +13,11 @@ from scipy.optimize import minimize
 from .._typing import FloatArray
 from ..kernels import Kernel
 from .coregional import CoregionalProcess
+from .effort import JUDGED, STEPS
 from .neighbors import Indices
+from .numerics import LOG_ROOTS
 
 __all__ = ["find_covariances"]
-
-# Observations whose terms of the evidence are summed, and how many steps are climbed.
-JUDGED, STEPS = 2_000, 25
-# Logarithms of the diagonals of the roots, in standard deviations of the targets.
-BOUNDS = (math.log(1e-4), math.log(1e2))
 
 
 def find_covariances(
@@ -65,10 +62,10 @@ def find_covariances(
 
     start = _start(t, noise, lower, diagonal)
     bounds = [
-        BOUNDS if k in diagonal else (-1e2, 1e2) for k in range(len(lower[0]))
+        LOG_ROOTS if k in diagonal else (-1e2, 1e2) for k in range(len(lower[0]))
     ] * 2  # fmt: skip
     found = minimize(
-        loss, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS, "eps": 1e-5}
+        loss, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 2 * STEPS, "eps": 1e-5}
     )
     fields, places = matrices(found.x)
     variance, squares = _terms(rows, y, kernel, fields, places, judged, neighbors)
@@ -95,4 +92,4 @@ def _start(t: int, noise: float, lower: Any, diagonal: Any) -> FloatArray:
     root[diagonal] = np.log(root[diagonal])
     own = np.zeros(len(root))
     own[diagonal] = 0.5 * math.log(max(noise, 1e-6))
-    return np.asarray(np.clip(np.concatenate([root, own]), BOUNDS[0], 1e2))
+    return np.asarray(np.clip(np.concatenate([root, own]), LOG_ROOTS[0], 1e2))

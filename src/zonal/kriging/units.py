@@ -9,13 +9,10 @@ import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..engines.correlation import Correlation
+from .numerics import STARTS
 from .sample import Parameters
 
-__all__ = ["STARTS", "Units", "column_groups", "column_variance", "log_noise", "share_of"]
-
-#: Length scales to start from, in units of the distance between two random rows, and noise. From
-#: little noise a climb takes much noise for a process of no range, and stays there.
-STARTS = ((0.5, 0.1), (0.05, 0.1), (0.5, 10.0))
+__all__ = ["Units", "column_groups", "column_variance", "log_noise", "share_of"]
 
 
 def column_groups(rows: Array) -> npt.NDArray[np.intp]:

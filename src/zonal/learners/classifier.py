@@ -12,7 +12,8 @@ from .._typing import Array
 from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
 from ..model.blend import BlendStart
-from ..model.class_blend import ClassBlend, blend_classes
+from ..model.class_blend import ClassBlend, weigh_classes
+from ..model.class_places import beside_local
 from ..model.class_sums import ClassExpansion, ClassSums
 from ..model.features import is_automatic
 from ..model.folds import check_alpha
@@ -26,8 +27,10 @@ from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES
 from ..rows.progress import phase
 from ..rows.survey import Survey
+from ..selection.records import weighed_records
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
+from .numerics import FEW_CLASSES
 
 __all__ = ["KernelRidgeClassifier"]
 
@@ -35,8 +38,6 @@ __all__ = ["KernelRidgeClassifier"]
 PLACE_COLUMNS = 3
 # Rows that weigh classifiers, each left out of the fits.
 BLEND_ROWS = 5_000
-# With more classes a calibration takes much memory, and waits for the first probabilities.
-FEW_CLASSES = 50
 
 
 class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
@@ -52,15 +53,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         As in `KernelRidge`. Cross-validation minimises the squared error of the indicators (the
         Brier score).
     loss : {"log", "squared"}, default="log"
-        ``"squared"``: ridge regression of the indicators. ``"log"``: on the features that are
-        chosen (or given) in this way, logistic regression of all classes, with α by evidence, or
-        the given number: it minimises the log loss plus α/2 ‖β‖², as scikit-learn's
-        LogisticRegression with C = 1/α. What is chosen automatically may be a weighted mean of
-        such a fit and of a local part, kriging of the indicators, whose weights have the least log
-        loss on rows that are left out (`zonal.model.class_blend`), and columns may count by their
-        ranks. Rows that are seen once (`partial_fit`, checkpoints, iterators that do not fit
-        into memory), a splitter as `cv`, a given local part and more than 50 classes have the
-        squared loss; ``loss_`` tells. Others are walked over some forty times.
+        ``"squared"``: ridge regression of the indicators. ``"log"``: on features, logistic
+        regression of all classes, with α by evidence, or the given number: it minimises the log
+        loss plus α/2 ‖β‖², as scikit-learn's LogisticRegression with C = 1/α. What is chosen
+        automatically may be a weighted mean of such a fit, on landmarks of an `Anova` kernel, and
+        of a local part, kriging of the indicators, whose weights have the least log loss on rows
+        that are left out (`zonal.model.class_blend`), and columns may count by their ranks. Rows
+        that are seen once (`partial_fit`, checkpoints, iterators that do not fit into memory), a
+        splitter as `cv`, a given local part and more than 50 classes have the squared loss;
+        ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
         of n rows, as in scikit-learn; the sample of a stream decides for all of its rows.
@@ -388,18 +389,17 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             else:
                 candidates.append((other, other.solved(other.sums(block))))
         if start.summation is None and not others:
-            if not hasattr(found.part.found.kernel, "length_scale"):
-                return found
-            beside = how.beside(found, block, self.budget, *([1.0] if places else []))
-            if beside is None:
-                return found
-            recipe = Recipe(beside.space.features)
-            few = block.rows(slice(1))
-            candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
+            beside = beside_local(how, found, block, self.budget)
+            if beside is not None:
+                recipe, few = Recipe(beside.space.features), block.rows(slice(1))
+                candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
         if len(candidates) == 1:
             return found
         X, labels, weight = how.sample(block, BLEND_ROWS)
-        return blend_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
+        weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
+        records = weighed_records(start.recipe.records, candidates, weighed)
+        self._start_ = replace(start, recipe=replace(start.recipe, records=records))
+        return weighed.found
 
     def _weight_unit(self, source: Source) -> float:
         """Return the mean factor of the classes: only ratios of these count beside the evidence."""

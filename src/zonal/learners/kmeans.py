@@ -25,16 +25,12 @@ from ..rows.kinds import is_dask
 from ..rows.progress import progress
 from ..rows.survey import Survey
 from .base import Learner
+from .numerics import BLOCK_ROWS, HELD_BYTES
 
 if TYPE_CHECKING:  # slow to import: it takes half of scikit-learn along
     from sklearn.cluster import KMeans
 
 __all__ = ["KernelKMeans"]
-
-# Features of more than this many bytes are not held at once: every round computes them again.
-HELD_BYTES = 1 << 29
-# Rows of a block: features of these are held at once.
-BLOCK_ROWS = 1 << 14
 
 
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Learner):

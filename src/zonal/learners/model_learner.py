@@ -6,22 +6,19 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from .._validation import check_count, check_time_limit, is_sparse
-from ..calibration.intervals import Calibration
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..model.blend import BlendStart, start_of
 from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
-from ..model.fitted import Fitted
 from ..model.folds import count_folds, path_cost, plan_folds, splits_rows
-from ..model.from_rows import FromRows
 from ..model.from_sums import FromSums
-from ..model.importance import PROBES, importances
+from ..model.importance import PROBES
 from ..model.known_errors import KnownErrors
 from ..model.length_scales import tune_length_scales
 from ..model.recipe import Local, Recipe
@@ -31,30 +28,23 @@ from ..model.summation import announce_sums
 from ..moments.folds import Splits
 from ..partitions import FromParts, fit_parts
 from ..partitions.sorting import BLOCK_ROWS
+from ..partitions.staying import check_gathering, gathered, left_in_place
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, sample_rows, source_of
+from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
-from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
-from ..rows.large import LargeSource
-from ..rows.progress import phase
 from ..rows.survey import Survey
+from ..selection.candidates import WIDTHS
 from ..selection.choose import BEYOND_MEMORY, Question, choose
-from ..selection.table import Records, selection_table
-from .base import Learner
+from ..selection.table import Records
 from .errors import check_one_target, precisions
+from .fitted_attributes import FittedAttributes
 from .targets import check_labels, check_numbers
 
 __all__ = ["ModelLearner"]
 
-# Multiples of the median distance that are tried as length scales of few rows.
-FACTORS = (1.0, 0.5, 0.25, 0.125)
-# Rows that will be asked whose distances are looked at: of so many, their distribution is known to
-# a hundredth.
-ASKED_ROWS = 10_000
 
-
-class ModelLearner(Learner):
+class ModelLearner(FittedAttributes):
     """Base of `KernelRidge`, `KernelRidgeClassifier`, `GaussianProcess` and `NeighborKriging`.
 
     A fit learns three values: `Cells` (how cells become numbers), `Start` (the recipe with its
@@ -89,11 +79,7 @@ class ModelLearner(Learner):
     _varies = False
     #: Whether y may have several columns.
     _many_targets = False
-    #: The class of ``local_``: `NeighborKriging`, which is itself a subclass.
-    _local_class: Any
     # Known once rows were seen.
-    _cells_: Any = None
-    _start_: Any = None
     _errors_: KnownErrors | None = None
 
     def _shrinkage(self) -> Recipe:
@@ -138,10 +124,14 @@ class ModelLearner(Learner):
             return None
         required = not isinstance(self.local, str) or self.features is None
         if isinstance(self.local, str):
-            asked = required or is_automatic(self.features)
-            return Local(required=required, varies=self._varies) if asked else None
+            return Local(required=required) if required or is_automatic(self.features) else None
         given = Local.of(self.local)
-        return replace(given, varies=given.varies and self._varies)
+        if given.varies and not self._varies:
+            raise ValueError(
+                f'NeighborKriging(amplitude="auto") is not available in {type(self).__name__}: use '
+                "amplitude=None."
+            )
+        return given
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""
@@ -162,16 +152,14 @@ class ModelLearner(Learner):
         splits, local = self._splits_rows(groups), self._local_part() is not None
         # A splitter needs all rows in memory; for a local part they may stay where they are.
         stays = local and self._in_parts and errors is None and not (splits or resumable)
-        if stays and isinstance(X, np.ndarray) and X.nbytes > KEPT_BYTES:
-            return LargeSource(source_of(X, np.asarray(y), weight))
+        large = left_in_place(X, y, weight) if stays else None
+        if large is not None:
+            return large
         source = super()._open(X, y, weight, resumable, groups=groups)
         if resumable or isinstance(source, ArraySource) or not (local or splits):
             return source
-        held = source.hold(GATHERED_BYTES if stays else KEPT_BYTES)
-        if held is None:
-            return LargeSource(source) if stays else source
-        phase(f"gathered {len(held):,} rows, {n_bytes(held) / 1e6:,.1f} MB", self.verbose)
-        return self._held(held, groups=groups)
+        found = gathered(source, stays, self.verbose)
+        return self._held(found, groups=groups) if isinstance(found, Block) else found
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
         # Two rows may have the same label by chance, a splitter decides where copies go, and
@@ -238,7 +226,7 @@ class ModelLearner(Learner):
             rows = self._check_rows(queries, reset=False)
         except ValueError as error:
             raise ValueError(f"queries must be rows with the columns of X: {error}") from error
-        few = take(rows, sample_rows(_num_samples(rows), ASKED_ROWS))
+        few = take(rows, sample_rows(_num_samples(rows), LEARN_ROWS))
         numbers: Array = self._cells_.rows(few)
         return numbers
 
@@ -335,7 +323,7 @@ class ModelLearner(Learner):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
         # If nothing was chosen, the length scale is the median distance, often far too long.
-        factors = (1.0,) if recipe.records else FACTORS
+        factors = (1.0,) if recipe.records else WIDTHS[1:-1]
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 
@@ -396,18 +384,12 @@ class ModelLearner(Learner):
             n_rows=None if source.once else self.n_rows_,
             verbose=self.verbose,
         )
-        if found is not None:
-            self._solution_, self.n_rows_ = found
-            self._sums_ = None
-            return True
-        size = n_bytes(pilot) * self.n_rows_ // len(pilot)
-        if size > KEPT_BYTES:
-            raise ValueError(
-                f"A local part whose kernel has no metric keeps all rows in memory, but they take "
-                f"{size / 1e9:.1f} GB: use local=None, or another kernel."
-            )
-        phase(f"gathering {self.n_rows_:,} rows, {size / 1e6:,.1f} MB", self.verbose)
-        return False
+        if found is None:
+            check_gathering(pilot, self.n_rows_, self.verbose)
+            return False
+        self._solution_, self.n_rows_ = found
+        self._sums_ = None
+        return True
 
     def _partial_fit(self, X: Any, y: Any = None, weight: Any = None, classes: Any = None) -> Self:
         if isinstance(self._solution_, FromParts):
@@ -453,148 +435,6 @@ class ModelLearner(Learner):
         self._sums_, self.n_rows_ = self._sums(block), len(block)
         self._solution_ = self._start_.solved(self._sums_)
         return self
-
-    # Fitted attributes.
-
-    @property
-    def _model(self) -> Fitted:
-        """The fitted model."""
-        solution = self._solution  # or an error that there is none
-        return Fitted(self._cells_, solution)
-
-    def _each(self, values: Any) -> Any:
-        """Return values of targets [n, t, ...] or [t] without their axis, where t is one."""
-        if not self._known(self._cells_).single:
-            return values
-        return values[:, 0] if np.ndim(values) > 1 else float(values[0])
-
-    def _known(self, value: Any) -> Any:
-        """Return a value that `fit` learns early on; raise NotFittedError if it is None."""
-        if value is None:
-            check_is_fitted(self)
-        return value
-
-    @property
-    def recipe_(self) -> Recipe:
-        """What was fitted; it prints itself in five lines."""
-        solution = self._solution
-        recipe: Recipe = self._start_.knowing(solution).recipe
-        return recipe
-
-    @property
-    def extra_noise_(self) -> float:
-        """The variance of the noise beside the errors that were given to `fit`."""
-        errors = self._solution.errors
-        if errors is None:
-            raise AttributeError("The noise is one for all rows: no noise_variance was given.")
-        return float(errors.extra)
-
-    @property
-    def features_(self) -> Any:
-        """The fitted features, or None."""
-        return self._known(self._start_).recipe.features
-
-    @property
-    def n_columns_(self) -> int:
-        """The number of features D."""
-        return int(self._known(self._start_).n_columns)
-
-    @property
-    def encoder_(self) -> Any:
-        """The fitted encoder of a table that needed one."""
-        encoder = self._known(self._cells_).encoder
-        if encoder is None:
-            raise AttributeError("There is no encoder: the rows were numbers.")
-        return encoder
-
-    @property
-    def selection_(self) -> Any:
-        """What ``features="auto"`` tried, as a table: a pandas frame where pandas is installed."""
-        check_is_fitted(self)
-        records = self._start_.recipe.records
-        if not records:
-            raise AttributeError(
-                "Nothing was chosen: features were given, there are no targets, or too few rows."
-            )
-        return selection_table(list(records))
-
-    @property
-    def coef_(self) -> FloatArray:
-        """The coefficients β of the features: [D] or [n_targets, D]."""
-        return np.asarray(self._each(self._solution.coef.T[None])[0])
-
-    @property
-    def intercept_(self) -> Any:
-        """The constant β₀, the prediction where all features are zero."""
-        return self._each(self._solution.intercept)
-
-    @property
-    def alpha_(self) -> float:
-        """The regularisation α used."""
-        return float(self._solution.alpha)
-
-    @property
-    def cv_results_(self) -> dict[str, Array]:
-        """Alphas with their cross-validated errors; empty for a given alpha."""
-        results: dict[str, Array] = self._solution.cv_results
-        return results
-
-    @property
-    def calibration_(self) -> Calibration:
-        """What intervals are calibrated by: scores of rows that are left out of the fit.
-
-        The first call of `predict_interval`, `predict_quantiles` or this attribute finds it, and
-        the fitted model keeps it: predictions without intervals do not have to wait for it.
-        """
-        calibration: Calibration = self._solution.calibration()
-        return calibration
-
-    @property
-    def moments_(self) -> Any:
-        """The sums over the rows seen, for each fold; none where the rows are kept instead."""
-        check_is_fitted(self)
-        sums = self._sums_
-        return [] if sums is None else sums.moments
-
-    @moments_.setter
-    def moments_(self, moments: Any) -> None:
-        self._sums_, self._solution_ = replace(self._sums_, moments=moments), None
-
-    @property
-    def local_(self) -> Any:
-        """The local part, fitted to what the features leave; or None."""
-        solution = self._solution
-        if solution.part is None:
-            return None
-        alone = (
-            solution.alone()
-            if isinstance(solution, FromParts)
-            else FromRows(None, None, 0, solution.part.without_features())
-        )
-        return self._local_class.of(alone, self._cells_.single)
-
-    @property
-    def shares_(self) -> dict[str, float]:
-        """Shares of the targets' variance that features, local part and noise explain."""
-        shares: dict[str, float] = self._solution.shares()
-        return shares
-
-    @property
-    def importances_(self) -> dict[str, float]:
-        """Shares of the columns in what predictions depend on, the largest first; sum to one.
-
-        With an encoder by permutation: how far predictions move where the columns that encode a
-        word, a date or a number come from another row. Of numbers alone by gradients, which tell
-        the same to first order (`zonal.model.importance` has the formulas). Both at up to 256 of
-        the rows, which a local part does not know then. On the scale of ``target_``, if any.
-        """
-        solution, probes = self._solution, self._probes_
-        if probes is None:
-            raise AttributeError(
-                "Importances need rows of numbers: X was sparse, or a plain frame."
-            )
-        names = vars(self).get("feature_names_in_")
-        return importances(solution, self._cells_.encoder, probes, names, self.n_features_in_)
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram, and below it the table of what was tried."""

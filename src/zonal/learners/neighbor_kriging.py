@@ -87,10 +87,12 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         with time (`SpaceTime`), what stays at its place and, for each period that the rows cover
         twice, a season, as far as the evidence wants them. Where all times lie within one period
         time is a circle: December lies beside January. Neighbours are the most correlated rows.
-    amplitude : "auto" or None, default="auto"
+    amplitude : "auto" or None, default=None
         ``"auto"``: where rows are places (points of the sphere or two columns, and maybe a time)
-        and the kernel is found by evidence, process and noise may be multiplied with a smooth
-        s(x) > 0 of low harmonics, if the evidence gains; see `amplitude_at`. None: never.
+        and the kernel is found by evidence, process and noise are multiplied with a smooth s(x) of
+        low harmonics, if the evidence gains; see `amplitude_at`. Forecasts are sharper where a
+        field is restless here and calm there, but far from all rows the mean follows s, so keep
+        None for holes wider than 10° or so. None: the field is the same everywhere.
 
     Attributes
     ----------
@@ -142,7 +144,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         verbose: bool = False,
         time_limit: float | None = None,
         time: Any = None,
-        amplitude: str | None = "auto",
+        amplitude: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors

@@ -16,11 +16,9 @@ from ..moments.components import Components, principal_components
 from ..rows import Block, blockwise
 from ..rows.survey import Survey
 from .base import Learner
+from .numerics import EIGENVECTORS
 
 __all__ = ["KernelPCA"]
-
-# How long a few eigenvectors take, in whole eigendecompositions.
-EIGENVECTORS = 0.25
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):

@@ -9,6 +9,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .._typing import Array
 from .._validation import check_values
+from .numerics import LARGEST
 
 __all__ = [
     "check_labels",
@@ -16,9 +17,6 @@ __all__ = [
     "check_range",
     "require",
 ]
-
-# Squares of larger targets, and sums of 1e8 of these, are beyond the range of numbers.
-LARGEST = 1e150
 
 
 def require(y: Any, owner: str) -> None:

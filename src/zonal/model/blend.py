@@ -17,9 +17,11 @@ from ..kriging.process import LocalProcess
 from ..moments.folds import Splits
 from ..rows import Block
 from ..rows.block import take
+from .blend_calibration import calibrate_mixture, mixture, same_places
 from .cells import Cells
 from .distance_weights import DistanceWeights
 from .drawing import normals
+from .first_part import FirstPart
 from .found_once import found_once
 from .recipe import Recipe
 from .start import Start
@@ -143,7 +145,7 @@ class BlendStart:
 
 
 @dataclass(frozen=True)
-class Blend:
+class Blend(FirstPart):
     r"""The weighted mean of models.
 
     .. math:: \hat y(x) = \sum_c w_c(x) \hat y_c(x), \qquad
@@ -152,7 +154,8 @@ class Blend:
     Standard deviations s are calibrated, and q are quantiles of scores of unit size. So the
     quantiles of observations are about the mean of those of the parts, closer to the prediction by
     the factor κ: errors of the parts that are not the same cancel. On places the weights may change
-    with the distance to the nearest rows. The latent function has the mean and the variance of the
+    with the distance to the nearest rows, and local parts are calibrated as one model, the mixture
+    (`blend_calibration`). The latent function has the mean and the variance of the
     mixture, :math:`\sum_c w_c (\sigma_c^2 + (\hat y_c - \hat y)^2)`, and jointly at several rows
 
     .. math:: f(x) = \hat y(x) + \sum_c \sqrt{w_c(x)}
@@ -182,35 +185,10 @@ class Blend:
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def coef(self) -> FloatArray:
-        """The coefficients of the first part."""
-        return np.asarray(self.parts[0].coef)
-
-    @property
-    def intercept(self) -> FloatArray:
-        """The constant of the first part."""
-        return np.asarray(self.parts[0].intercept)
-
-    @property
-    def alpha(self) -> float:
-        """The regularisation of the first part."""
-        return float(self.parts[0].alpha)
-
-    @property
     def cv_results(self) -> dict[str, Array]:
         """The errors of a cross-validation of the first part, or nothing."""
         results: dict[str, Array] = self.parts[0].cv_results
         return results
-
-    @property
-    def part(self) -> Any:
-        """The local part of the first part, or None."""
-        return self.parts[0].part
-
-    def shares(self) -> dict[str, float]:
-        """Return the shares of the targets' variance in the first part."""
-        shares: dict[str, float] = self.parts[0].shares()
-        return shares
 
     def mean(self, rows: Any) -> Array:
         """Return predictions at rows: [n, n_targets]."""
@@ -240,10 +218,13 @@ class Blend:
 
     def _shares(self, rows: Any) -> list[Any]:
         """Return the weight of each part: a number, or one for each row [n, 1]."""
-        if self.weighing is None:
+        return self._shares_at(None if self.weighing is None else self._distance(rows))
+
+    def _shares_at(self, distance: FloatArray | None) -> list[Any]:
+        """Return the same at distances to the nearest row."""
+        if self.weighing is None or distance is None:
             return list(self.weights)
-        shares = self.weighing.at(self._distance(rows))
-        return [share[:, None] for share in shares.T]
+        return [share[:, None] for share in self.weighing.at(distance).T]
 
     @property
     def noise(self) -> FloatArray:
@@ -264,7 +245,16 @@ class Blend:
 
         With `noise` [n], of observations whose own errors have these variances.
         """
-        found, shares = [part.observed(rows, noise) for part in self.parts], self._shares(rows)
+        shares = self._shares(rows)
+        if self._is_mixture:
+            first = self.parts[0]
+            found = [
+                part.part.predict_observations(part.local_rows(rows), part.map, None, noise)
+                for part in self.parts
+            ]
+            mean, std = mixture([m for m, _ in found], [s for _, s in found], shares)
+            return mean, std * first.part.factor(first.local_rows(rows), self.calibration())
+        found = [part.observed(rows, noise) for part in self.parts]
         sizes = [part.calibration().quantiles.size() for part in self.parts]
         mean = self._weighted([m for m, _ in found], shares)
         std = self._weighted([s * size for (_, s), size in zip(found, sizes, strict=True)], shares)
@@ -273,9 +263,16 @@ class Blend:
             spread = self.weighing.spread_at(self._distance(rows))[:, None]
         return mean, np.asarray(spread * std)
 
+    @property
+    def _is_mixture(self) -> bool:
+        """Whether the parts are calibrated as one: local parts at the same places."""
+        return same_places(self.parts)
+
     @found_once
     def calibration(self) -> Calibration:
-        """Return what makes intervals hold: the mean of the parts' quantiles."""
+        """Return what makes intervals hold: of the mixture, or the mean of the parts' quantiles."""
+        if self._is_mixture:
+            return calibrate_mixture(self.parts, self._shares_at)
         found = [part.calibration() for part in self.parts]
         quantiles = MeanQuantiles(tuple(c.quantiles for c in found), self.weights)
         crps, before = (

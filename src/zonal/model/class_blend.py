@@ -17,12 +17,13 @@ from .._loaded import check_kind
 from .._typing import Array, FloatArray
 from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
+from .first_part import FirstPart
 from .from_classes import FromClasses, left_out_logits
 from .from_rows import FromRows
 from .local_calibration import unseen_rows
 from .start import Start
 
-__all__ = ["ClassBlend", "blend_classes", "mixture_weights"]
+__all__ = ["ClassBlend", "Weighing", "mixture_weights", "weigh_classes"]
 
 # Parts with less weight are left out: each costs as much as the others in predictions.
 LEAST_WEIGHT = 0.05
@@ -31,7 +32,7 @@ STEPS = 200
 
 
 @dataclass(frozen=True)
-class ClassBlend:
+class ClassBlend(FirstPart):
     """Several classifiers and how much each counts.
 
     Attributes
@@ -55,36 +56,16 @@ class ClassBlend:
     def _check_loaded(self) -> None:
         """Raise ValueError unless each part has a start and a weight."""
         check_kind(self, "calibrated", SoftmaxCalibration)
-        if not len(self.parts) == len(self.starts) == len(self.weights) > 1:
+        if not len(self.parts) == len(self.starts) == len(self.weights) > 0:
             raise ValueError(
                 f"{len(self.parts)} parts, {len(self.starts)} starts and {len(self.weights)} "
-                "weights of a weighted mean must be as many, and two at least."
+                "weights of a weighted mean must be as many, and one at least."
             )
-
-    @property
-    def coef(self) -> FloatArray:
-        """The coefficients of the first part."""
-        return np.asarray(self.parts[0].coef)
-
-    @property
-    def intercept(self) -> FloatArray:
-        """The constants of the first part."""
-        return np.asarray(self.parts[0].intercept)
-
-    @property
-    def alpha(self) -> float:
-        """The regularisation of the first part."""
-        return float(self.parts[0].alpha)
 
     @property
     def cv_results(self) -> dict[str, Array]:
         """Nothing: the evidence decides."""
         return {}
-
-    @property
-    def part(self) -> Any:
-        """The local part of the first part, or None."""
-        return self.parts[0].part
 
     def class_calibration(self) -> SoftmaxCalibration:
         """What makes logits probabilities."""
@@ -120,11 +101,6 @@ class ClassBlend:
             self, parts=tuple(replaced_calibration(part.without(rows), part) for part in self.parts)
         )
 
-    def shares(self) -> dict[str, float]:
-        """Return the shares of the indicators' variance in the first part."""
-        shares: dict[str, float] = self.parts[0].shares()
-        return shares
-
     def light(self) -> "ClassBlend":
         """Return the model: it keeps no sums."""
         return self
@@ -144,14 +120,33 @@ def chances_of(part: Any, rows: Any) -> FloatArray:
     return found
 
 
-def blend_classes(
+@dataclass(frozen=True)
+class Weighing:
+    """What rows that are left out have told of candidates.
+
+    Attributes
+    ----------
+    found : ClassBlend, FromClasses or FromRows
+        The weighted mean; or the first candidate, if it is left alone.
+    weights : tuple of float
+        Of all candidates; zero for those that were dropped.
+    errors : tuple of float
+        The squared error of each, over that of the mean indicators.
+    """
+
+    found: Any
+    weights: tuple[float, ...]
+    errors: tuple[float, ...]
+
+
+def weigh_classes(
     candidates: Sequence[tuple[Start, FromClasses | FromRows]],
     X: Any,
     labels: npt.NDArray[np.intp],
     n_classes: int,
     weight: FloatArray,
     alone: bool = False,
-) -> Any:
+) -> Weighing:
     """Weigh classifiers by rows of theirs, each of which is left out; one alone may be left.
 
     Parameters
@@ -166,18 +161,13 @@ def blend_classes(
     weight : ndarray of shape (s,)
     alone : bool
         Whether the one with the least loss is taken alone.
-
-    Returns
-    -------
-    ClassBlend, FromClasses or FromRows
     """
-    own, chances = [], []
+    own, chances, truth = [], [], np.eye(n_classes)[labels]
     for start, part in candidates:
         if isinstance(part, FromClasses):
             logits = left_out_logits(part.space, part.mode, X, labels, weight)
             chances.append(part.calibrated.probabilities(logits))
         else:
-            truth = np.eye(n_classes)[labels]
             values = unseen_rows(part.part, part.map, part.local_rows(X), truth, weight)
             found = ClassCalibration.of(values, labels, weight, with_levels=True)
             chances.append(found.probabilities(values))
@@ -185,25 +175,32 @@ def blend_classes(
         own.append((start, part))
     every = np.stack(chances)
     right = every[:, np.arange(len(labels)), labels]
+    spread = weight @ np.square(truth - np.average(truth, axis=0, weights=weight)).sum(axis=1)
+    errors = np.square(every - truth).sum(axis=2) @ weight / spread
+    weights = np.zeros(len(own))
     if alone:
-        return own[int(np.argmax(np.log(right) @ weight))][1]
-    counted = np.arange(len(own))
-    while True:
-        shares = mixture_weights(right[counted], weight)
-        if shares.min() >= LEAST_WEIGHT:
-            break
-        counted = counted[shares >= LEAST_WEIGHT]
-    if len(counted) == 1:
-        return own[int(counted[0])][1]
-    order = np.argsort(-shares)
-    counted, shares = counted[order], shares[order]
-    logits = np.log(np.tensordot(shares, every[counted], 1))
-    return ClassBlend(
-        tuple(own[i][1] for i in counted),
-        tuple(own[i][0] for i in counted),
-        tuple(shares.tolist()),
-        SoftmaxCalibration.of(logits, labels, weight),
-    )
+        weights[int(np.argmax(np.log(right) @ weight))] = 1.0
+    else:
+        weights[:] = 1.0
+        while True:
+            counted = np.flatnonzero(weights)
+            weights[counted] = mixture_weights(right[counted], weight)
+            if weights[counted].min() >= LEAST_WEIGHT:
+                break
+            weights[weights < LEAST_WEIGHT] = 0.0
+    counted = np.flatnonzero(weights)
+    order = counted[np.argsort(-weights[counted])]
+    if order.tolist() == [0]:
+        solution: Any = own[0][1]
+    else:  # perhaps of one part alone, with its start
+        logits = np.log(np.tensordot(weights[order], every[order], 1))
+        solution = ClassBlend(
+            tuple(own[i][1] for i in order),
+            tuple(own[i][0] for i in order),
+            tuple(weights[order].tolist()),
+            SoftmaxCalibration.of(logits, labels, weight),
+        )
+    return Weighing(solution, tuple(weights.tolist()), tuple(errors.tolist()))
 
 
 def mixture_weights(chances: FloatArray, weight: FloatArray | None = None) -> FloatArray:

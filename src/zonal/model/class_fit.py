@@ -81,6 +81,12 @@ class _Search:
         self.move = 0.0  # of log α, the last one
         self.search = AlphaSearch(max(start.coef.shape[1], 2) - 1)
 
+    def begin_at(self, near: ClassMode) -> None:
+        """Begin with the coefficients and α of another fit."""
+        constant = near.intercept + self.start.shift @ near.coef
+        self.coef = np.vstack([near.coef, constant])
+        self.search.begin_at(near.alpha)
+
     def passed(self, coef: FloatArray, with_gram: bool = False) -> ClassSums:
         """Sum over all rows."""
         self.n_passes += 1
@@ -160,6 +166,7 @@ def fit_classes(
     start: ClassExpansion,
     alpha: float | None,
     fit_intercept: bool = True,
+    near: ClassMode | None = None,
 ) -> ClassMode:
     """Find the coefficients of least log loss.
 
@@ -173,11 +180,16 @@ def fit_classes(
         None: by evidence.
     fit_intercept : bool
         Whether constants are free, or zero.
+    near : ClassMode, optional
+        What some of the rows have told: a round more is enough then, and most of the time goes
+        into sums of curvatures over all rows.
     """
     search = _Search(walk, start, alpha, fit_intercept)
+    if near is not None:
+        search.begin_at(near)
     search.expand()
     if alpha is None:
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS if near is None else 1):
             before = search.alpha
             search.descend(STEPS)
             search.expand()

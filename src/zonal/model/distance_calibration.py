@@ -20,12 +20,12 @@ from ..calibration.variance import OutOfFold, log_squares
 from ..kriging.joint import Features, Joint
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.units import column_groups
-from .held_out import HeldOut, hold_out, matched_weights, time_like
+from .held_out import LEAST_HOLES, HeldOut, hold_out, matched_weights, time_like
 from .local_solution import LocalSolution
 from .split_fits import SplitFits
 from .unseen import FIELD_NEIGHBORS, errors_at, predicted
 
-__all__ = ["LeftOut", "at_distances"]
+__all__ = ["Holes", "LeftOut", "at_distances", "calibrated", "own_distance"]
 
 
 @dataclass(frozen=True)
@@ -71,31 +71,85 @@ def at_distances(
     wanted : ndarray of shape (q,) or None
         Distances of rows that will be asked to the rows of the fit, where they are known.
     """
-    process = solution.joint.process
-    time = time_like(process.rows, column_groups(process.rows))
-    parts = hold_out(process.points, wanted, time=time, scattered=False)
-    if not parts:
+    holes = Holes.of(solution, wanted)
+    if not holes.parts:
         return Calibration.of(near.found, near.variance, near.log_variance)
-    fits = SplitFits.of(solution.joint, features, solution.found.ratio)
-    founds, logs, holes, n_holes = [], [], [], 0
-    for part in parts:
-        queries = process.rows[part.test]
-        fitted, neighbors = fits.without(np.flatnonzero(part.train), queries)
-        truth, weight = fits.targets[part.test], process.weight[part.test]
-        founds.append(predicted(solution, fitted, features, queries, truth, weight, neighbors))
-        logs.append(_log_variance(solution, fitted, near, part))
-        holes.append(part.hole + n_holes)
-        n_holes += int(part.hole.max()) + 1
-    far = OutOfFold.joined(founds)
-    log_far = np.concatenate(logs)
-    distance = np.concatenate([part.distance for part in parts])
-    own = _own_distance(solution, near.places)
+    far, log_far = holes.predicted(solution, features, near)
+    own = own_distance(solution, near.places)
+    return calibrated(near, own, far, log_far, holes, wanted)
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Rows of a fit that are held out in holes.
+
+    Attributes
+    ----------
+    parts : list of HeldOut
+    """
+
+    parts: list[HeldOut]
+
+    @classmethod
+    def of(cls, solution: LocalSolution, wanted: FloatArray | None) -> "Holes":
+        """Empty balls among the rows of a fit, as large as what is asked, where that is known."""
+        process = solution.joint.process
+        time = time_like(process.rows, column_groups(process.rows))
+        return cls(
+            hold_out(process.points, wanted, time=time, scattered=False, least_holes=LEAST_HOLES)
+        )
+
+    @property
+    def distance(self) -> FloatArray:
+        """From each row to the nearest that stays: [r]."""
+        return np.concatenate([part.distance for part in self.parts])
+
+    @property
+    def numbers(self) -> npt.NDArray[np.intp]:
+        """The hole that each row lies in: [r]."""
+        ends = np.cumsum([0, *(int(part.hole.max()) + 1 for part in self.parts)])
+        each = zip(self.parts, ends[:-1], strict=True)
+        return np.concatenate([part.hole + end for part, end in each])
+
+    def predicted(
+        self, solution: LocalSolution, features: Features, near: LeftOut
+    ) -> tuple[OutOfFold, FloatArray]:
+        """Return what a fit says of the rows without their holes, and how the noise varies."""
+        process = solution.joint.process
+        fits = SplitFits.of(solution.joint, features, solution.found.ratio)
+        founds, logs = [], []
+        for part in self.parts:
+            queries = process.rows[part.test]
+            fitted, neighbors = fits.without(np.flatnonzero(part.train), queries)
+            truth, weight = fits.targets[part.test], process.weight[part.test]
+            founds.append(predicted(solution, fitted, features, queries, truth, weight, neighbors))
+            logs.append(_log_variance(solution, fitted, near, part))
+        return OutOfFold.joined(founds), np.concatenate(logs)
+
+
+def calibrated(
+    near: LeftOut,
+    own: FloatArray,
+    far: OutOfFold,
+    log_far: FloatArray,
+    holes: Holes,
+    wanted: FloatArray | None,
+) -> Calibration:
+    """Compare scores of rows that are left out alone with those of rows in holes.
+
+    Parameters
+    ----------
+    near : LeftOut
+    own : ndarray of shape (s,)
+        The distance of each of its rows to the nearest other one.
+    far, log_far, holes
+        What is predicted for rows in holes (`Holes.predicted`).
+    wanted : ndarray of shape (q,) or None
+        As in `at_distances`.
+    """
+    distance = holes.distance
     scale = distance_scale(
-        near.found.scores(near.log_variance),
-        own,
-        far.scores(log_far),
-        distance,
-        np.concatenate(holes),
+        near.found.scores(near.log_variance), own, far.scores(log_far), distance, holes.numbers
     )
     log_near = near.log_variance + _twice(scale, own)
     log_near = np.broadcast_to(log_near, near.found.residual.shape)
@@ -126,7 +180,7 @@ def _log_variance(
     # Of the places that tell it of the whole fit, those that are known beside the holes.
     places = np.cumsum(part.train) - 1
     known = places[near.known[part.train[near.known]]]
-    most = min(FIELD_NEIGHBORS, whole.n_near, len(known))
+    most = min(FIELD_NEIGHBORS, whole.n_neighbors, len(known))
     nearest = Nearest(fitted.process.points[known])
     rows = np.unique(known[nearest.query(whole.points[part.test], most)]).astype(np.int32)
     errors = errors_at(fitted.process, fitted.residual, scale, rows)
@@ -136,7 +190,7 @@ def _log_variance(
     return replace(variance, share=near.variance.share).at(whole.rows[part.test])
 
 
-def _own_distance(solution: LocalSolution, places: npt.NDArray[np.int32]) -> FloatArray:
+def own_distance(solution: LocalSolution, places: npt.NDArray[np.int32]) -> FloatArray:
     """Return the distance from places to the nearest other one."""
     points = solution.joint.process.points
     other = Nearest(points).query(points[places], 2)[:, 1]

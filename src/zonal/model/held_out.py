@@ -4,15 +4,18 @@ A row that is left out alone has other rows beside it: its error is that of inte
 model knows in a hole is told by rows inside balls that are emptied of all rows, here around
 centres drawn from the rows, of the k nearest rows each, :math:`k = n^{0.25}, n^{0.45}, n^{0.65}`:
 between the spacing of the rows and the extent of the data, whatever their density and the number
-of columns. On the sphere (unit vectors) balls are caps. Beside a column such as time there are two
-more kinds of holes: places whose rows of all times are held out, and both ends of the series.
+of columns. On the sphere (unit vectors) balls are caps. Beside a column such as time all but the
+smallest balls are of places, whose rows of all times are held out: a ball of rows ends in time too,
+and its rows have others of the same place near them. Both ends of the series are holes as well.
 
 Rows that will be asked may be known. Then the balls are as large as the holes these lie in, and
 held-out rows have weights such that their distances to the known rows are distributed like those
 of the queries (nearest-neighbour distance matching, Milà et al. 2022).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +23,18 @@ from scipy.spatial import cKDTree
 
 from .._typing import FloatArray
 
-__all__ = ["HeldOut", "hold_out", "matched_weights", "nearest_distance", "time_like"]
+__all__ = [
+    "ASKED",
+    "LEAST_HOLES",
+    "HeldOut",
+    "hold_out",
+    "matched_weights",
+    "nearest_distance",
+    "time_like",
+]
+
+#: The hole that each row lies in; -1: none.
+Holes = npt.NDArray[np.intp]
 
 # Rows of balls: these powers of the number of rows. Of 50,000 rows in two columns: balls 4, 13 and
 # 38 spacings across, with 100, 100 and 9 of them in a fifth of the rows.
@@ -39,6 +53,8 @@ CLASSES = 10
 REGIONS = 20
 # A series of no more times does not go on.
 FEW_TIMES = 12
+#: Holes of each size that tell of a new one: with fewer, 90 % of a new one are beyond all scores.
+LEAST_HOLES = 9
 # A column is like time if so many rows share a value, in the mean.
 ROWS_A_TIME = 10
 
@@ -75,6 +91,7 @@ def hold_out(
     time: int | None = None,
     scattered: bool = True,
     n_test: int = ASKED,
+    least_holes: int = 1,
     seed: int = 0,
 ) -> list[HeldOut]:
     """Hold out rows at several distances from the others.
@@ -91,7 +108,10 @@ def hold_out(
     scattered : bool, default=True
         Whether to hold out random rows too, first of all.
     n_test : int
-        The most rows that are asked in each part.
+        The most rows that are asked of each size of holes.
+    least_holes : int
+        How many holes of each size are wanted. Where there is no room for them at once, several
+        parts have holes of that size.
     seed : int
         Of the centres. Whoever wants the same rows in any order of storage passes them in one.
 
@@ -109,41 +129,52 @@ def hold_out(
     >>> [part.kind for part in parts]
     ['rows', 'balls', 'balls', 'balls']
     >>> [round(float(part.distance.max()), 2) for part in parts]
-    [0.04, 0.05, 0.09, 0.2]
+    [0.04, 0.05, 0.08, 0.15]
     """
     points = np.asarray(points, np.float64)
     n_rows = len(points)
     if n_rows < 3:
         return []
     rng = np.random.default_rng(seed)
-    sets = [("rows", _scattered(n_rows, rng))] if scattered else []
+    draws: list[tuple[str, Callable[[], Holes]]] = []
+    if scattered:
+        draws.append(("rows", partial(_scattered, n_rows, rng)))
     if wanted is None:
-        counts = [round(n_rows**power) for power in POWERS]
-        sets += [("balls", _balls(points, rng, count=count)) for count in counts]
+        powers = POWERS if time is None or points.shape[1] == 1 else POWERS[:1]
+        counts = [round(n_rows**power) for power in powers]
+        draws += [("balls", partial(_balls, points, rng, count=count)) for count in counts]
     else:
-        radii = 3 * np.quantile(wanted, MATCHED)
-        sets += [("balls", _balls(points, rng, radius=size)) for size in np.unique(radii) if size]
+        radii = [size for size in np.unique(3 * np.quantile(wanted, MATCHED)) if size]
+        draws += [("balls", partial(_balls, points, rng, radius=size)) for size in radii]
     if time is not None:
-        sets += _beside_time(points, time, rng)
-    return [_part(points, kind, holes, n_test, rng) for kind, holes in sets if _is_split(holes)]
+        draws += _beside_time(points, time, rng)
+    parts = []
+    for kind, draw in draws:
+        sets = _several(draw, least_holes)
+        parts += [_part(points, kind, one, max(n_test // len(sets), 1), rng) for one in sets]
+    return parts
+
+
+def _several(draw: Callable[[], Holes], least: int) -> list[Holes]:
+    """Draw holes until there are so many, or as many draws; none where nothing stays known."""
+    sets: list[Holes] = []
+    n_holes = 0
+    while n_holes < least and len(sets) < least:
+        holes = draw()
+        if not ((holes < 0).any() and (holes >= 0).any()):
+            break
+        sets.append(holes)
+        n_holes += len(np.unique(holes[holes >= 0]))
+    return sets
 
 
 def _part(
-    points: FloatArray,
-    kind: str,
-    holes: npt.NDArray[np.intp],
-    n_test: int,
-    rng: np.random.Generator,
+    points: FloatArray, kind: str, holes: Holes, n_test: int, rng: np.random.Generator
 ) -> HeldOut:
     known = holes < 0
     test = np.sort(rng.permutation(np.flatnonzero(~known))[:n_test])
     distance = nearest_distance(points[known], points[test])
     return HeldOut(kind, known, test, distance, holes[test])
-
-
-def _is_split(holes: npt.NDArray[np.intp]) -> bool:
-    """Tell whether some rows are known and some are not."""
-    return bool((holes < 0).any() and (holes >= 0).any())
 
 
 def nearest_distance(points: FloatArray, queries: FloatArray) -> FloatArray:
@@ -227,7 +258,7 @@ def matched_weights(distance: FloatArray, wanted: FloatArray) -> FloatArray:
     return np.asarray(weight * (len(weight) / weight.sum()))
 
 
-def _scattered(n_rows: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _scattered(n_rows: int, rng: np.random.Generator) -> Holes:
     """Return the hole of each row, -1 for none: a tenth of the rows, each its own."""
     holes = np.full(n_rows, -1)
     out = rng.permutation(n_rows)[: max(n_rows // 10, 1)]
@@ -240,7 +271,7 @@ def _balls(
     rng: np.random.Generator,
     count: int | None = None,
     radius: float = 0.0,
-) -> npt.NDArray[np.intp]:
+) -> Holes:
     """Return the hole of each row: balls of so many rows or of a radius, apart from each other."""
     tree, left = cKDTree(points), SHARE * len(points)
     holes = np.full(len(points), -1)
@@ -264,19 +295,26 @@ def _balls(
 
 def _beside_time(
     points: FloatArray, time: int, rng: np.random.Generator
-) -> list[tuple[str, npt.NDArray[np.intp]]]:
-    """Return holes of all times of places in balls, and of both ends of the series."""
+) -> list[tuple[str, Callable[[], Holes]]]:
+    """Return what draws holes of all times of places in balls, and both ends of the series."""
     moments, index = np.unique(points[:, time], return_inverse=True)
     # Of few times, such as the months of a year, one at an end is no forecast: rows beside it in
     # time are as near as those beside rows between, and err a hundred times as much.
     length = round(len(moments) * SHARE / 2) if len(moments) > FEW_TIMES else 0
     ends = np.where(index < length, 0, np.where(index >= len(moments) - length, 1, -1))
     if points.shape[1] == 1:
-        return [("ends", ends)]
+        return [("ends", lambda: ends)]
     place = np.delete(points, time, axis=1)
     places, index = np.unique(place, axis=0, return_inverse=True)
-    holes = _balls(places, rng, count=round(len(places) ** POWERS[1]))[index.ravel()]
-    # At an end, errors far apart in space are draws of their own: regions count as holes.
-    centers = places[rng.permutation(len(places))[:REGIONS]]
-    region = cKDTree(centers).query(place)[1]
-    return [("places", holes), ("ends", np.where(ends < 0, -1, 2 * region + ends))]
+
+    def emptied(count: int) -> Holes:
+        return _balls(places, rng, count=count)[index.ravel()]
+
+    def regions() -> Holes:
+        # At an end, errors far apart in space are draws of their own: regions count as holes.
+        centers = places[rng.permutation(len(places))[:REGIONS]]
+        region = cKDTree(centers).query(place)[1]
+        return np.where(ends < 0, -1, 2 * region + ends)
+
+    counts = [round(len(places) ** power) for power in POWERS]
+    return [*(("places", partial(emptied, count)) for count in counts), ("ends", regions)]

@@ -77,6 +77,10 @@ class AlphaSearch:
         self.alpha = float(np.exp(best_log))
         return self.alpha
 
+    def begin_at(self, alpha: float) -> None:
+        """Begin next to an α that is about right."""
+        self.alpha = alpha
+
     def further(self, alpha: float) -> float:
         """Go to another α, or to the end of the range."""
         assert self._logs is not None

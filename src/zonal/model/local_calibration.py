@@ -29,7 +29,14 @@ from .local_solution import LocalSolution, Observations
 from .split_fits import SplitFits, fit_part, part_of
 from .unseen import FIELD_NEIGHBORS, errors_at, left_out, predicted
 
-__all__ = ["Part", "calibrate_local", "refitted_parts", "unseen_local", "unseen_rows"]
+__all__ = [
+    "Part",
+    "calibrate_local",
+    "left_out_alone",
+    "refitted_parts",
+    "unseen_local",
+    "unseen_rows",
+]
 
 # Test rows of splits whose scores are sorted, more or less: rows of a block tell much the same.
 CALIBRATED_ROWS = 5_000
@@ -59,6 +66,15 @@ def calibrate_local(
     parts : list of Part, optional
         Test rows of splits, where they are known.
     """
+    with solution.joint.process.kept_features():
+        return _calibrated(solution, features, parts)
+
+
+def _calibrated(
+    solution: LocalSolution,
+    features: Callable[[Array], Array] | None,
+    parts: list["Part"] | None,
+) -> Calibration:
     observed = _observed(solution)
     map_ = features or solution.joint.process.features
     if observed.splits:
@@ -70,7 +86,7 @@ def calibrate_local(
             "No split of cv has two training places and a test row: intervals are calibrated by "
             "leaving out rows one by one, and do not hold in gaps.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return _by_leaving_out(solution, observed, map_)
 
@@ -158,13 +174,13 @@ def _by_leaving_out(
     if n_rows < 2:
         shape = (0, len(solution.offset))
         return Calibration.of(OutOfFold(np.empty(shape), np.empty(shape), np.empty(0)))
-    near = _near(solution, observed, features)
+    near = left_out_alone(solution, observed, features)
     if observed.in_space and n_rows >= LEAST_IN_SPACE:
         return at_distances(solution, features, near, observed.wanted)
     return Calibration.of(near.found, near.variance, near.log_variance)
 
 
-def _near(solution: LocalSolution, observed: Observations, features: Features) -> LeftOut:
+def left_out_alone(solution: LocalSolution, observed: Observations, features: Features) -> LeftOut:
     """Predict each observation from all others, and find how the noise varies."""
     process = solution.joint.process
     n_rows = len(process.rows)
@@ -183,7 +199,7 @@ def _near(solution: LocalSolution, observed: Observations, features: Features) -
     field = ErrorField(known.rows[few], log_squares(errors))
     part = found.rows(held)
     rows = process.rows[observed.places[held]]
-    most = min(FIELD_NEIGHBORS, process.n_near)
+    most = min(FIELD_NEIGHBORS, process.n_neighbors)
     variance, log_variance = local_variance(
         [(field, np.arange(len(held)))], field, rows, part, process.kernel, most
     )
@@ -287,7 +303,7 @@ def _by_splits(solution: LocalSolution, parts: list[Part]) -> Calibration:
     """Calibrate by the test rows of each split."""
     joint, scale = solution.joint, solution.joint.found.scale
     whole = joint.process
-    n_field, most = min(len(whole.rows), FIELD_ROWS), min(FIELD_NEIGHBORS, whole.n_near)
+    n_field, most = min(len(whole.rows), FIELD_ROWS), min(FIELD_NEIGHBORS, whole.n_neighbors)
     errors = errors_at(whole, joint.residual, scale, np.arange(n_field, dtype=np.int32))
     fields, n_done = [], 0
     for part in parts:

@@ -214,7 +214,7 @@ class LocalSolution:
         self,
         rows: Array,
         features: Callable[[Array], Array] | None,
-        calibration: Calibration,
+        calibration: Calibration | None,
         noise: FloatArray | None = None,
     ) -> tuple[Array, Array]:
         """Predict targets [n, t], and standard deviations of observations, with their noise.
@@ -223,8 +223,8 @@ class LocalSolution:
         ----------
         rows, features
             As in `predict`.
-        calibration : Calibration
-            How the noise varies, and what distances to the rows add.
+        calibration : Calibration or None
+            How the noise varies, and what distances to the rows add; None: nothing of this.
         noise : ndarray of shape (n,), optional
             The variance of each observation's own error; by default that of a row of mean weight.
         """
@@ -234,11 +234,16 @@ class LocalSolution:
         if noise is not None:
             own = self.common_noise + noise[:, None]
         total = np.sqrt(np.square(std, dtype=np.float64) + own)
+        return mean, total if calibration is None else total * self.factor(rows, calibration)
+
+    def factor(self, rows: Array, calibration: Calibration) -> Array:
+        """Return what a calibration multiplies deviations by: [n, n_targets]."""
+        total = np.ones((len(rows), len(self.offset)))
         if calibration.variance is not None:
             total = total * np.exp(calibration.variance.at(rows) / 2)
         if calibration.distance is not None:
             total = total * np.exp(calibration.distance.at(self.joint.process.distance(rows)))
-        return mean, total
+        return total
 
 
 @dataclass(frozen=True)
@@ -278,7 +283,6 @@ def solve_local(
     noise: float | None = None,
     alpha: float | None = None,
     n_neighbors: int = 32,
-    n_far: int = 0,
     n_features: int = 0,
     fit_neighbors: int | None = None,
     plan: Splits | None = None,
@@ -308,8 +312,6 @@ def solve_local(
         The ridge, by default by evidence.
     n_neighbors : int
         Rows that a prediction uses.
-    n_far : int
-        How many of these are far (see `LocalProcess`).
     n_features : int
         How many features may carry the low degrees of the kernel, where `features` is None and the
         parameters are not known.
@@ -365,7 +367,7 @@ def solve_local(
                 return replace(locations, weight=own), unit
             return locate(np.asarray(X), Y - offset, weights, seed, learnt), unit
 
-        evidence = AbsoluteEvidence(at, found, features, n_neighbors, n_far)
+        evidence = AbsoluteEvidence(at, found, features, n_neighbors)
         scale, extra = evidence.best(errors.extra, errors.learnt, noise if errors.learnt else None)
         errors = replace(errors, extra=extra)
         weight, unit = errors.relative(precision)
@@ -375,13 +377,11 @@ def solve_local(
         in_time = periods is not None
         found = with_amplitude(locations, found, m, in_time=in_time, verbose=verbose)
     process = LocalProcess(
-        locations.rows, locations.weight, found.kernel, found.noise, m, n_far, found.low,
-        found.amplitude,
-    )  # fmt: skip
-    judged = None
-    if found.low is not None:
-        judged = first_rows(process)
-    elif features is None:
+        locations.rows, locations.weight, found.kernel, found.noise, m, found.low, found.amplitude
+    )
+    if found.low is not None or features is not None:
+        judged = first_rows(process, features)
+    else:
         judged = judged_places(locations.rows)
     joint = fit_joint(
         locations,

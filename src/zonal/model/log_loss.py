@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 
 from .._typing import Array, FloatArray
-from ..features.nystroem import NystroemFeatures
 from ..features.space import FeatureSpace
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
@@ -19,20 +16,14 @@ from ..rows.reservoir import Reservoir
 from .class_fit import ClassMode, fit_classes
 from .class_sums import ClassExpansion, ClassSums
 from .from_classes import FromClasses
-from .from_rows import FromRows
 from .kept_features import room_for_features
-from .local_calibration import unseen_local
 from .summation import Summation
 
-__all__ = ["TRIAL_COLUMNS", "TRIAL_ROWS", "LogLoss"]
+__all__ = ["LogLoss", "counting_rows"]
 
-#: Multiples of a local part's length scales that features are tried with, and rows and columns of
-#: the trials.
-STRETCHES, TRIAL_ROWS, TRIAL_COLUMNS = (1.0, 2.0, 4.0), 2_000, 256
-# Trials with so many times the loss of the local part go no further, to save their time. Not tuned:
-# on training rows of pendigits (local part .015, trials about .06) the fit is a third quicker, and
-# the log loss .0043 instead of .0035.
-FAR_BEHIND = 2.0
+# Of rows in memory so many a feature are fitted first, where there are twice as many: curvatures
+# are summed over all rows twice then, instead of five times, which took most of the time.
+FIRST_ROWS, MANY_TIMES = 3, 2
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,7 @@ class LogLoss:
 
     def sample(self, rows: Block, size: int) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
         """Return some rows that count, the numbers of their classes, and weights."""
-        counting = _counting(rows)
+        counting = counting_rows(rows)
         few = rows.rows(counting[sample_rows(len(counting), size)])
         weight = np.ones(len(few)) if few.weight is None else np.asarray(few.weight, float)
         return few.X, np.searchsorted(self.classes, np.asarray(few.y)), weight / self.unit
@@ -113,61 +104,15 @@ class LogLoss:
         if room_for_features(rows, len(shift)):
             rows = Block(space.map(rows.X, np.copy), rows.y, rows.weight)
             features = None
-        start = self._start(features, shift)
-        return fit_classes(lambda where: where.sums(rows), start, *self._rule)
-
-    def beside(
-        self, local: FromRows, block: Block, budget: int, furthest: float = FAR_BEHIND
-    ) -> FromClasses | None:
-        """Fit on landmark features of a local part's kernel, its length scales perhaps stretched.
-
-        None where trials on fewer rows and columns are far behind the local part.
-
-        Parameters
-        ----------
-        local : FromRows
-            The fit of the indicators.
-        block : Block
-            All rows with labels.
-        budget : int
-            The number of features.
-        furthest : float
-            How many times the loss of the local part trials may have.
-        """
-        rows = Block(local.local_rows(block.X), block.y, block.weight)
-        trial = rows.rows(_counting(rows)[sample_rows(len(_counting(rows)), TRIAL_ROWS)])
-        losses = [
-            self.on_rows(_landmarks(local, stretch, TRIAL_COLUMNS, trial.X), trial).calibrated.loss
-            for stretch in STRETCHES
-        ]
-        if min(losses) > furthest * held_out_loss(local):
-            return None
-        space = _landmarks(local, STRETCHES[int(np.argmin(losses))], budget, rows.X)
-        found = self.on_rows(space, rows)
-        if local.columns is None:
-            return found
-        whole = make_pipeline(*FeatureSpace(local.columns, 0).steps, space.features)
-        return FromClasses(FeatureSpace(whole, space.n_columns), found.mode, found.calibrated)
+        start, near = self._start(features, shift), None
+        few = FIRST_ROWS * len(shift)
+        if self.alpha is None and len(rows) >= MANY_TIMES * few:
+            sample = rows.rows(counting_rows(rows)[sample_rows(len(counting_rows(rows)), few)])
+            near = fit_classes(lambda where: where.sums(sample), start, *self._rule)
+        return fit_classes(lambda where: where.sums(rows), start, *self._rule, near)
 
 
-def _landmarks(local: FromRows, stretch: float, n_components: int, X: Array) -> FeatureSpace:
-    """Return landmark features of the kernel of a local part, fitted to rows."""
-    kernel = local.part.found.kernel
-    length = np.asarray(kernel.length_scale, np.float64) * stretch
-    own = clone(kernel).set_params(length_scale=float(length) if length.ndim == 0 else length)
-    features = NystroemFeatures(own, min(n_components, len(X)), random_state=0).fit(X)
-    return FeatureSpace(features, features.transform(X[:1]).shape[1])
-
-
-def held_out_loss(local: FromRows) -> float:
-    """Return the mean log loss of calibrated indicators at rows that are left out of the fit."""
-    truth, values, weight = unseen_local(local.part, local.map)
-    labels = truth.argmax(axis=1)
-    chances = local.class_calibration().probabilities(values)[np.arange(len(labels)), labels]
-    return float(-np.average(np.log(chances), weights=weight))
-
-
-def _counting(rows: Block) -> npt.NDArray[np.intp]:
+def counting_rows(rows: Block) -> npt.NDArray[np.intp]:
     """Return the numbers of rows of positive weight."""
     if rows.weight is None:
         return np.arange(len(rows))

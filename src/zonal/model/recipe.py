@@ -24,8 +24,8 @@ class Local:
         None: by evidence.
     noise : float or None
         None: by evidence.
-    n_neighbors, n_far : int
-        Rows that a prediction uses, and how many of these are far.
+    n_neighbors : int
+        Rows that a prediction uses.
     fit_neighbors : int or None
         Earlier rows that a row is conditioned on in the fit; None: as many.
     found : Found or None
@@ -47,7 +47,6 @@ class Local:
     kernel: Kernel | None = None
     noise: float | None = None
     n_neighbors: int = 32
-    n_far: int = 0
     fit_neighbors: int | None = None
     found: Found | None = None
     seed: int = 0

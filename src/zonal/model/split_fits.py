@@ -69,7 +69,7 @@ class SplitFits:
         """
         process, targets = part_of(self.process, train), self.targets[train]
         found = self._marginal(process, targets, train)
-        residual = targets - found.mean - explained(self.features, process.rows, found.coef)
+        residual = targets - found.mean - self._explained(process, found.coef)
         return Joint(process, found, residual), process.near(queries)
 
     def predicted(self, train: npt.NDArray[np.intp], queries: Array) -> FloatArray:
@@ -81,9 +81,18 @@ class SplitFits:
         found, near = self._marginal(process, targets, train), process.near(queries)
         used = np.unique(near[near >= 0])
         residual = np.zeros_like(targets)
-        known = explained(self.features, process.rows[used], found.coef)
-        residual[used] = targets[used] - found.mean - known
+        own = process.own_features(used) if process.low else self.features(process.rows[used])
+        residual[used] = targets[used] - found.mean - np.asarray(own, np.float64) @ found.coef
         return Joint(process, found, residual).predict(queries, self.features, neighbors=near)[0]
+
+    def _explained(self, process: LocalProcess, coef: FloatArray) -> FloatArray:
+        """Return what the features explain at all rows: [n, n_targets]."""
+        if process.low is None:
+            return explained(self.features, process.rows, coef)
+        blocks = np.array_split(
+            np.arange(len(process.rows), dtype=np.int32), 1 + len(process.rows) // JUDGED_ROWS
+        )
+        return np.concatenate([process.own_features(block) @ coef for block in blocks])
 
     def _marginal(
         self, process: LocalProcess, targets: FloatArray, train: npt.NDArray[np.intp]
@@ -114,12 +123,13 @@ class SplitFits:
             return np.zeros((width, width))
         nothing = Repeated.nothing(*targets.shape)
         places = Locations(process.rows, targets, process.weight, nothing, np.arange(len(targets)))
-        return whitened_gram(whitening, places, self.features, process.points)
+        own = None if process.low is None else process.own_features
+        return whitened_gram(whitening, places, self.features, process.points, own)
 
 
 def part_of(process: LocalProcess, known: npt.NDArray[np.intp]) -> LocalProcess:
     """Return the process with fewer known rows."""
-    return process.observed_at(process.rows[known], process.weight[known])
+    return process.part(known)
 
 
 def fit_part(

@@ -285,7 +285,6 @@ class Start:
             noise=local.noise,
             alpha=self._alpha,
             n_neighbors=local.n_neighbors,
-            n_far=local.n_far,
             n_features=local.n_features,
             fit_neighbors=local.fit_neighbors,
             plan=plan,

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from ..features.columns.facts import DEGREES
 from ..features.columns.place_time_encoder import PlaceTimeEncoder, place_time_names
-from ..features.columns.sphere_encoder import DEGREES, named_like
+from ..features.columns.sphere_encoder import named_like
 from ..features.columns.table.cells import columns_of
 from ..features.columns.time_column import check_time, find_time
 from ..rows import Block

@@ -46,7 +46,7 @@ def errors_at(
     process: LocalProcess, residual: FloatArray, scale: FloatArray, rows: Indices
 ) -> FloatArray:
     """Return errors at some rows of a process, from others near them, over their deviations."""
-    most = min(FIELD_NEIGHBORS, process.n_near)
+    most = min(FIELD_NEIGHBORS, process.n_neighbors)
     neighbors, weights, variance = process.held_out(rows, n_neighbors=most)
     error = residual[rows] - np.einsum("ij,ijt->it", weights, residual[neighbors])
     return np.asarray(error / np.sqrt((variance + process.nugget[rows])[:, None] * scale))

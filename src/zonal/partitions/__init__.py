@@ -1,5 +1,6 @@
 """Models of more rows than one place holds: rows sorted into parts by where they are.
 
+- `staying`: which rows are gathered, and which stay where they are;
 - `cuts`: cells of about equal counts, by medians of a sample;
 - `folder`: the one folder that holds the parts, removed when nobody needs it any more;
 - `part`: the places of a cell, in the order of their hashes, mapped into memory;

@@ -1,7 +1,7 @@
 """From rows that stay where they are to a model of parts.
 
-Parameters and cells come from a sample. Then all rows are sorted into parts, and what is summed
-over them are a few numbers a part, the first places of the order, and moments of whitened columns.
+Parameters and cells come from a sample. Then all rows are sorted into parts, and what comes back
+are a few numbers a part and the first places of the order, which give the coefficients of features.
 """
 
 import math
@@ -34,7 +34,7 @@ from .sums import END, Whitener
 
 __all__ = ["fit_parts"]
 
-# The least number of first places that are one part, where all are whitened.
+# The first places that are one part, where there are no features.
 HEAD_ROWS = 1 << 15
 
 
@@ -81,9 +81,9 @@ def fit_parts(
     features = local_map(start.recipe.features, start.n_columns)
     process = LocalProcess(
         np.asarray(block.X[:1]), np.ones(1), found.kernel, found.noise, local.n_neighbors,
-        local.n_far, found.low, found.amplitude,
+        found.low, found.amplitude,
     )  # fmt: skip
-    if process.length_scale is None or local.n_far:
+    if process.length_scale is None:
         return None
     folder = Folder.temporary()
     points = located(np.asarray(block.X), process.length_scale)
@@ -122,8 +122,8 @@ class _Fit:
 
     def model(self, start: Start) -> FromParts:
         """Return the fitted model."""
-        split = self.found.low is not None
-        head = self._head(n_first_rows(self.process) if split else HEAD_ROWS)
+        carried = self.found.low is not None or self.features is not None
+        head = self._head(n_first_rows(self.process, self.features) if carried else HEAD_ROWS)
         m = min(self.process.n_neighbors, len(self.parts))
         process = LocalProcess(
             head.rows,
@@ -131,7 +131,6 @@ class _Fit:
             self.found.kernel,
             self.found.noise,
             m,
-            0,
             self.found.low,
             self.found.amplitude,
         )
@@ -166,18 +165,15 @@ class _Fit:
     def _marginal(self, process: LocalProcess, head: Part) -> Marginal:
         """Solve for the coefficients, the mean and the scale."""
         n_targets = head.values.shape[1]
-        if self.found.low is not None:  # they are known from the first places
-            judged = np.arange(len(head), dtype=np.int32)
-            locations = head.locations(self.offset)
+        # Coefficients are known from the first places.
+        if self.found.low is not None or self.features is not None:
+            locations, ratio = head.locations(self.offset), self.found.ratio
             return fit_joint(
-                locations, process, None, self.found.ratio,
-                n_neighbors=self.fit_neighbors, judged=judged,
-            ).found  # fmt: skip
+                locations, process, self.features, ratio, n_neighbors=self.fit_neighbors
+            ).found
         m = min(self.fit_neighbors or process.n_neighbors, len(self.parts) - 1)
-        whitener = Whitener(self.parts, process, self.features, m, self.offset, head)
-        if self.features is None:
-            whitener = whitener.judging(self.source, JUDGED_ROWS)
-        sums = whitener.total(self.source)
+        whitener = Whitener(self.parts, process, m, self.offset, head)
+        sums = whitener.judging(self.source, JUDGED_ROWS).total(self.source)
         found = marginal(sums.gram, n_targets, sums.observed, self.found.ratio)
         return found.times(len(self.parts) / sums.n_places)
 

@@ -4,9 +4,12 @@ The seconds are those of a core of the machine of ``benchmarks/results/scale_par
 writing is not counted in seconds, but in bytes.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..kriging.effort import FIRST_ROWS
+from ..kriging.joint import NOISE_SHARE
 from ..rows.kept import PILOT_BYTES, PILOT_ROWS
 from .sorting import BLOCK_ROWS, n_cells_of
 from .tree import Tree
@@ -15,8 +18,7 @@ __all__ = ["Plan", "Stage"]
 
 # Core-seconds: a row that is looked at for the sample; a row that is sorted, made a place and
 # rid of what features explain (20,000,000 rows); a place whitened with D features, a + b D (27, 29
-# and 38 µs with 4, 64 and 256 at 300,000 rows and 32 neighbours; 75 µs with 256 on two workers that
-# shared their cores with others); the choice, once.
+# and 38 µs with 4, 64 and 256 at 300,000 rows and 32 neighbours); the choice, once.
 SURVEYED, SORTED = 0.3e-6, 1.4e-6
 WHITENED, WHITENED_A_FEATURE = 27e-6, 0.045e-6
 CHOICE = 8.0
@@ -53,8 +55,8 @@ class Plan:
     ----------
     n_rows, n_columns, n_targets : int
     n_features : int
-        Features beside the local part, whose coefficients need all rows; zero: those of the split
-        kernel, which need the first places only.
+        Features beside the local part; zero: those of the split kernel. The coefficients of both
+        need the first places only.
     n_workers : int
     """
 
@@ -98,7 +100,6 @@ class Plan:
         n, row = self.n_rows, NUMBER * (self.n_columns + self.n_targets)
         pilot = min(PILOT_ROWS * row, PILOT_BYTES, n * row)
         blocks = n * (row + NUMBER)
-        sums = 8.0 * (1 + self.n_targets + self.n_features) ** 2
         found = [
             Stage("survey", n * row, 0, pilot, SURVEYED * n / self.n_workers),
             Stage("choice", 0, 0, 0, CHOICE),
@@ -109,10 +110,9 @@ class Plan:
             ),
         ]  # fmt: skip
         if self.n_features:
+            places = min(n, max(FIRST_ROWS, math.ceil(self.n_features / NOISE_SHARE)))
             pace = WHITENED + WHITENED_A_FEATURE * self.n_features
-            read = 2 * AROUND * self.model_bytes
-            sent = min(max(16 * sums, 64 << 20), self.n_cells * sums)
-            found.append(Stage("moments", read, 0, sent, pace * n / self.n_workers))
+            found.append(Stage("moments", 0, 0, places * (row + 2 * NUMBER), pace * places))
         return found
 
     @property

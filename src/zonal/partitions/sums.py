@@ -1,4 +1,4 @@
-"""Whitened sums over the places of a part, each place given earlier ones wherever they are.
+"""Whitened sums over places of a part, each given earlier ones wherever they are, for the scale.
 
 A place is conditioned on the nearest *earlier* ones, and the earlier a place is, the farther these
 are. So places are taken in classes, in each of which hashes are at most doubled: those that all of
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
-from ..kriging.joint import Features, whitened_gram
+from ..kriging.joint import no_features, whitened_gram
 from ..kriging.marginal import Observed
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
@@ -27,9 +27,6 @@ __all__ = ["Whitened", "Whitener"]
 
 #: All hashes are smaller.
 END = 1 << 64
-# Cells are summed in so many groups that their sums take no more bytes than this together, but in
-# no fewer than these.
-SENT_BYTES, LEAST_GROUPS = 64 << 20, 16
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Whitened:
 
     Attributes
     ----------
-    gram : ndarray of shape (1 + t + D, 1 + t + D)
-        Products of the constant, the targets and the features.
+    gram : ndarray of shape (1 + t, 1 + t)
+        Products of the constant and the targets.
     observed : Observed
     n_places : int
     """
@@ -70,8 +67,6 @@ class Whitener:
     parts : Parts
     process : LocalProcess
         The local part; its rows do not matter.
-    features : callable or None
-        Maps rows to features.
     n_neighbors : int
         Earlier places that each is conditioned on.
     offset : ndarray of shape (t,)
@@ -84,7 +79,6 @@ class Whitener:
 
     parts: Parts
     process: LocalProcess
-    features: Features | None
     n_neighbors: int
     offset: FloatArray
     head: Part
@@ -95,20 +89,14 @@ class Whitener:
         begin = int(self.head.hashes[-1]) + 1
         found = [self._sums(self.head, np.arange(len(self.head), dtype=np.int32))]
         light = replace(self, head=self.head.take(slice(0, 1)))
-        made = self.features or self.process.features
-        width = 1 + len(self.offset) + made(self.head.rows[:1]).shape[1]
-        # Whoever sums, the groups are the same, and so are the sums.
-        n_groups = max(LEAST_GROUPS, SENT_BYTES // (8 * width**2))
-        cells = np.array_split(self.parts.cells, min(n_groups, len(self.parts.cells)))
-        found += source.map(partial(light.sums_of, begin), [group.tolist() for group in cells])
+        found += source.map(partial(light.sums_of, begin), self.parts.cells)
         total = _added(found)
         assert total is not None
         return total
 
-    def sums_of(self, begin: int, cells: list[int]) -> Whitened | None:
-        """Return the sums over the places of some cells that are not in the head."""
-        classes = (one for cell in cells for one in self._classes(begin, cell))
-        return _added(self._sums(near, judged) for near, judged in classes)
+    def sums_of(self, begin: int, cell: int) -> Whitened | None:
+        """Return the sums over the places of a cell that are not in the head."""
+        return _added(self._sums(near, judged) for near, judged in self._classes(begin, cell))
 
     def _classes(self, begin: int, cell: int) -> Iterator[tuple[Part, Indices]]:
         """Yield places of a class with their surroundings, and the numbers of the former."""
@@ -134,9 +122,7 @@ class Whitener:
         locations = near.locations(self.offset)
         process = self.process.observed_at(locations.rows, locations.weight)
         whitening = process.whitening(judged, self.n_neighbors)
-        made = self.features or process.features
-        own = process.own_features if self.features is None else None
-        gram = whitened_gram(whitening, locations, made, process.points, own)
+        gram = whitened_gram(whitening, locations, no_features, process.points)
         repeated = locations.repeated.part(judged)
         if process.amplitude is not None:
             repeated = repeated.over(process.amplitude.at(locations.rows[judged]))

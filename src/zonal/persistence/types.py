@@ -58,6 +58,7 @@ OWN = {
     "features.sum": "SumFeatures",
     "grid.plane": "PlaneDecoder",
     "grid.sphere": "SphereModel",
+    "kernels.anova": "Anova",
     "kernels.arc_cosine": "ArcCosine",
     "kernels.base": "GeneralizedZonalKernel Product Scaled Sum",
     "kernels.cauchy": "Cauchy",

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._typing import FloatArray
 from .hashing import row_hash
+from .levels import levels_of
 
 __all__ = ["content_hash", "merge_copies", "relative_weights"]
 
@@ -46,22 +47,44 @@ def merge_copies(X: Any, y: Any, weight: FloatArray | None = None) -> FloatArray
     """
     n_rows = _num_samples(X)
     counting = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
-    _, first, place = np.unique(content_hash(X)[counting], return_index=True, return_inverse=True)
-    if len(first) == len(counting):
+    content = content_hash(X)
+    counting, others = _repeated(content, counting)
+    if not len(counting):
         return weight
-    hashes = _hash_columns(np.asarray(y).reshape(n_rows, -1).T, n_rows)[counting]
-    target = np.unique(hashes, return_inverse=True)[1]
+    place = np.unique(content[counting], return_inverse=True)[1]
+    hashes = _hash_columns(np.asarray(y).reshape(n_rows, -1).T, n_rows)
+    targets, target = np.unique(hashes[counting], return_inverse=True)
+    elsewhere = np.bincount(_place_of(hashes[others], targets), minlength=len(targets) + 1)
     _, first, pair = np.unique(
         place * (target.max() + 1) + target, return_index=True, return_inverse=True
     )
     alone = np.bincount(place[first]) == 1  # places with one target
-    once = np.bincount(target[first]) == 1  # targets of one place
+    once = np.bincount(target[first]) + elsewhere[:-1] == 1  # targets of one place
     copies = alone[place[first]] | once[target[first]]
     merged = np.ones(n_rows) if weight is None else np.array(weight, np.float64)
     together = np.bincount(pair, merged[counting])
     merged[counting[copies[pair]]] = 0.0
     merged[counting[first[copies]]] = together[copies]
-    return merged if np.count_nonzero(merged) < len(counting) else weight
+    return merged if (merged[counting] == 0).any() else weight
+
+
+def _repeated(content: Hashes, counting: npt.NDArray[np.intp]) -> tuple[Any, Any]:
+    """Return the numbers of rows whose content occurs more than once, and of all others.
+
+    Few do in most tables, and what follows takes much longer a row than this.
+    """
+    ordered = np.sort(content[counting])
+    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    again = _place_of(content[counting], twice) < len(twice)
+    return counting[again], counting[~again]
+
+
+def _place_of(values: Hashes, known: Hashes) -> npt.NDArray[np.intp]:
+    """Return where values are among known ones, which are sorted; their number for all others."""
+    if not len(known):
+        return np.zeros(len(values), np.intp)
+    place = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.where(known[place] == values, place, len(known))
 
 
 def content_hash(X: Any, seed: int = 0) -> Hashes:
@@ -125,8 +148,9 @@ def _bits(column: Any) -> Hashes:
         return (np.asarray(values, np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
     if values.dtype.kind in "mM":
         return values.astype(np.int64).view(np.uint64)
-    codes: dict[Any, int] = {}
-    # Two values may be equal and not the same, as 1 and True are: their names tell them apart. No
-    # string equals anything else.
-    names = (v if type(v) is str else (repr(v),) for v in values.tolist())
-    return np.array([codes.setdefault(name, len(codes)) for name in names], np.uint64)
+    listed = values.tolist()
+    if set(map(type, listed)) != {str}:
+        # Two values may be equal and not the same, as 1 and True are: their names tell them apart.
+        # No string equals anything else.
+        listed = [v if type(v) is str else (repr(v),) for v in listed]
+    return levels_of(listed)[1].astype(np.uint64)

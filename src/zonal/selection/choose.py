@@ -21,6 +21,7 @@ from ..rows import sample_rows
 from ..rows.copies import relative_weights
 from ..rows.kept import KEPT_BYTES, PILOT_ROWS
 from ..rows.survey import Survey
+from .class_candidates import class_candidates, has_class_candidates
 from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
@@ -143,11 +144,17 @@ def choose(question: Question) -> Recipe | None:
             ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
             if places:
                 weighed = ladder.places(question.blend, question.asked, question.timeless)
+            elif question.logistic and question.survey.whole and has_class_candidates(rows):
+                weighed = class_candidates(ladder, question.budget, question.seed)
             else:
                 tried = ladder.columns(both_kinds=question.logistic)
                 weighed = ladder.weighed(tried, question.blend)
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
+            if rows.dim > FEW_COLUMNS and not local.required and not places:
+                many = max(local.n_neighbors, MANY_NEIGHBORS)
+                if ladder.gains_by(many, weighed):
+                    local = replace(local, n_neighbors=many)
             found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:
@@ -214,10 +221,7 @@ def _recipe(rows: Rows, local: Local, candidate: Candidate) -> Recipe:
         features = Pipeline([*steps, ("features", candidate.features)])
     if candidate.found is None:
         return Recipe(features)
-    n_neighbors = local.n_neighbors
-    if not local.required and rows.dim > FEW_COLUMNS:
-        n_neighbors = max(n_neighbors, MANY_NEIGHBORS)
-    part = replace(local, n_neighbors=n_neighbors, found=candidate.found)
+    part = replace(local, found=candidate.found)
     if not local.required:
         part = replace(part, fit_neighbors=FIT_NEIGHBORS)
     return Recipe(features, columns, part)

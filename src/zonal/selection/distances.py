@@ -17,7 +17,7 @@ from ..kriging.locations import Locations
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found
 from ..kriging.units import column_groups
-from ..model.held_out import HeldOut, hold_out, time_like
+from ..model.held_out import ASKED, HeldOut, hold_out, time_like
 from ..model.split_fits import SplitFits
 
 __all__ = ["Distances"]
@@ -57,7 +57,8 @@ class Distances:
         """The rows that are held out together, those that have others beside them first."""
         rows = self.locations.rows
         time = time_like(rows, column_groups(rows))
-        return hold_out(self._process(self.first).points, self.wanted, time=time, seed=self.seed)
+        points = self._process(self.first).points
+        return hold_out(points, self.wanted, time=time, n_test=ASKED // 2, seed=self.seed)
 
     @property
     def distance(self) -> FloatArray:
@@ -89,13 +90,13 @@ class Distances:
     def predicted(self, found: Found) -> FloatArray:
         """Return what a local part with known parameters says of them: [n, t]."""
         process = self._process(found)
-        fits = SplitFits(process, self.locations.targets, process.features, found.ratio)
-        return np.concatenate(
-            [
+        with process.kept_features():
+            fits = SplitFits(process, self.locations.targets, process.features, found.ratio)
+            each = [
                 fits.predicted(np.flatnonzero(part.train), process.rows[part.test])
                 for part in self.parts
             ]
-        )
+        return np.concatenate(each)
 
     def _process(self, found: Found) -> LocalProcess:
         rows, weight = self.locations.rows, self.locations.weight

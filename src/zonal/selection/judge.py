@@ -4,17 +4,19 @@ Density is what a local part lives on, so its queries are rows of the pilot, but
 come from all rows that may be known then: all others, or with a splitter its training part.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..features.space import FeatureSpace
 from ..features.sums import moments_of_rows, start_of_moments
-from ..kriging.joint import Features, fit_joint
+from ..kriging.joint import NOISE_SHARE, Features, fit_joint
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found
@@ -22,6 +24,7 @@ from ..model.split_fits import FIT_NEIGHBORS, places_of_fit
 from ..moments.held_out import HeldOut as Errors
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block
+from ..rows.copies import content_hash
 from .candidates import Kernelized
 from .rows import HeldOut, Rows
 
@@ -124,7 +127,12 @@ class Judge:
         return self._locations[split]
 
     def of_neighbors(
-        self, found: Found, features: Any = None, name: str = "none", n_splits: int | None = None
+        self,
+        found: Found,
+        features: Any = None,
+        name: str = "none",
+        n_splits: int | None = None,
+        n_neighbors: int | None = None,
     ) -> Candidate:
         """Score a local part with known parameters, with a fitted map beside it or without."""
         start = time.perf_counter()
@@ -139,7 +147,7 @@ class Judge:
                     locations.weight,
                     found.kernel,
                     found.noise,
-                    self.n_neighbors,
+                    n_neighbors or self.n_neighbors,
                     low=found.low,
                 )
                 judged = places_of_fit(process, width)
@@ -152,7 +160,11 @@ class Judge:
         return replace(scored, features=features, found=found, seconds=time.perf_counter() - start)
 
     def of_features(self, features: Any, name: str) -> Candidate:
-        """Score ridge regression on fitted features of the columns, at the best alpha."""
+        """Score ridge regression on fitted features of the columns, at the best alpha.
+
+        Coefficients come from all rows, or from so many that noise adds at most `NOISE_SHARE` of
+        itself to the error: more would tell the same of candidates.
+        """
         start = time.perf_counter()
 
         def predicted() -> Iterator[FloatArray]:
@@ -181,11 +193,12 @@ class Judge:
 
     def _moments(self, features: Any, split: HeldOut) -> Any:
         """Sum the moments of the training rows and of the queries."""
-        rows = self._seen(split)
-        X, Y = rows[split.train], self.targets[split.train]
+        rows, width = self._seen(split), len(features.get_feature_names_out())
+        train = _some(rows, split.train, math.ceil(width / NOISE_SHARE))
+        X, Y = rows[train], self.targets[train]
         shift = start_of_moments(FeatureSpace(features, 0), X, Y)
         space = FeatureSpace(features, len(shift) - Y.shape[1])
-        known = Block(X, Y, None if self.weights is None else self.weights[split.train])
+        known = Block(X, Y, None if self.weights is None else self.weights[train])
         queries = split.queries
         asked = Block(rows[queries], self.targets[queries], self._weight(split))
         return [moments_of_rows(space, block, None, shift)[0] for block in (known, asked)]
@@ -197,3 +210,10 @@ class Judge:
         losses = np.square(self.targets[split.queries] - predicted).mean(axis=1)
         weight = self._weight(split)
         return np.asarray(losses if weight is None else losses * weight / weight.mean())
+
+
+def _some(rows: Array, chosen: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
+    """Return at most so many of some rows: which ones, their content decides."""
+    if len(chosen) <= most:
+        return chosen
+    return np.sort(chosen[np.argpartition(content_hash(rows[chosen]), most)[:most]])

@@ -214,6 +214,13 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
+    def nearest_rows(self) -> Candidate:
+        """Return the best local part in plain columns, with length scales of each or of all."""
+        found = [self._noted(self.neighbors.alone(_never, _never))]
+        if self.local.kernel is None and self._has_time("one length scale", found[0]):
+            found.append(self._noted(self.neighbors.isotropic()))
+        return self._noted(self.neighbors.polished(min(found, key=_loss)))
+
     def columns(self, both_kinds: bool = False) -> list[Candidate]:
         """Return the candidates for other columns.
 
@@ -258,25 +265,64 @@ class Ladder:
                 found += self._beside(local, found[-1])
         return found
 
+    def gains_by(self, n_neighbors: int, found: Weighed) -> bool:
+        """Tell whether predictions should have more neighbours.
+
+        Few rows can afford them. Where rows are a sample of more, so are queries, and held-out
+        rows must gain by them beyond chance.
+        """
+        local = [candidate for candidate in found.candidates if candidate.found is not None]
+        if not (local and self._is_sample):
+            return True
+        first, judge = local[0], self.judge.in_columns(local[0].columns)
+        assert first.found is not None
+        more = judge.of_neighbors(first.found, first.features, n_neighbors=n_neighbors)
+        return beyond_chance(first.losses - more.losses, first.loss, first.ends)
+
     def _features(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features, and score the best like the others."""
-        best, metric, features = self._fitted(scouts, metric)
-        found = self.judge.in_columns(metric).of_features(features, best.map)
-        return self._noted(found, best)
+        best, metric = self.search.finished(scouts, metric)
+        return self._noted(self._wide_enough(best, metric), best)
+
+    def _wide_enough(self, best: Kernelized, metric: Any) -> Candidate:
+        """Score a kernel at full width.
+
+        Where rows are a sample of more, all of which will be summed, at a quarter and a half of it
+        first: time goes with the square of the width, and columns that gain nothing beyond chance
+        are not worth minutes.
+        """
+        judge, found, widths = self.judge.in_columns(metric), None, [self._width]
+        if self._is_sample:
+            widths = [-(-self._width // share) for share in (4, 2, 1)]
+        for width in widths:
+            wider = judge.of_features(self.search.fitted(best, metric, width), best.map)
+            if found is not None and not beyond_chance(
+                found.losses - wider.losses, found.loss, found.ends
+            ):
+                break
+            found = wider
+        assert found is not None
+        return found
+
+    @property
+    def _is_sample(self) -> bool:
+        """Whether the rows are a sample of those that will be fitted."""
+        return self.rows.pilot.n_rows > len(self.rows.targets)
+
+    @property
+    def _width(self) -> int:
+        """The most features: with more wage takes a third longer, and has the same error."""
+        return min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
 
     def _unrivalled(self, scouts: Any, metric: Any) -> Candidate:
         """Finish the search for features; what the pilot says of the best is enough."""
-        best, metric, features = self._fitted(scouts, metric)
+        if self._is_sample:
+            return self._features(scouts, metric)
+        best, metric = self.search.finished(scouts, metric)
+        features = self.search.fitted(best, metric, self._width)
         line = self.log.line_of(best.map, best.words())
         losses, nothing = np.array([line["error"]]), np.empty((0, 1))
         return Candidate(best.map, nothing, losses, (1,), metric, features, kernel=best, line=line)
-
-    def _fitted(self, scouts: Any, metric: Any) -> tuple[Kernelized, Any, Any]:
-        """Return the best kernel at full width, its metric and its features."""
-        best, metric = self.search.finished(scouts, metric)
-        # With more columns than these wage takes a third longer, and has the same error.
-        most = min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
-        return best, metric, self.search.fitted(best, metric, most)
 
     def _beside(self, local: Candidate, features: Candidate) -> list[Candidate]:
         """Score features beside the local part: those found, and a few of long range."""
@@ -378,6 +424,10 @@ def weigh(
 
 def _loss(candidate: Candidate) -> float:
     return candidate.loss
+
+
+def _never(_: Any) -> bool:
+    return False
 
 
 def _words(found: Found) -> str:

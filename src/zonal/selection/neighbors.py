@@ -14,10 +14,11 @@ from ..kernels.bandwidth import median_distance
 from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations
+from ..kriging.numerics import STARTS
 from ..kriging.search import Found, find_candidates, find_parameters, polish
 from ..kriging.space_time import find_space_time
 from ..kriging.space_time_split import split_space_time
-from ..kriging.units import STARTS, column_groups, share_of
+from ..kriging.units import column_groups, share_of
 from ..model.recipe import Local
 from ..rows.progress import phase
 from ..rows.threads import ordered_map

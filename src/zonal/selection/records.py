@@ -4,7 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["Log"]
+from ..model.class_blend import Weighing
+from ..model.start import Start
+
+__all__ = ["Log", "weighed_records"]
 
 
 class Log:
@@ -120,3 +123,34 @@ class Log:
         """Add a line for each thing that there was no time for, once."""
         for name in dict.fromkeys(what):
             self.add(6, f"no time for {name}")
+
+
+def weighed_records(
+    records: Sequence[dict[str, Any]], candidates: Sequence[tuple[Start, Any]], told: Weighing
+) -> tuple[dict[str, Any], ...]:
+    """Return the lines of a choice with what rows that are left out have told of its candidates.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        In which candidates are chosen, each kind (features, neighbours) once at most.
+    candidates : sequence of (Start, model)
+        All that were weighed; one that has no line gets one.
+    told : Weighing
+        Their weights and errors.
+    """
+    log = Log()
+    log.lines = [{**line, "chosen": False} for line in records]
+    chosen = {line["local"] == "none": i for i, line in enumerate(records) if line["chosen"]}
+    for line in log.lines:
+        line.update(weight=0.0, weight_near=0.0, weight_far=0.0)
+    for (start, _), weight, error in zip(candidates, told.weights, told.errors, strict=True):
+        place = chosen.get(start.recipe.local is None)
+        if place is None:
+            line = log.add(5, "landmarks", columns=start.n_columns, loss=error)
+        else:
+            line = log.lines[place]
+            line["error"] = error
+        if weight:
+            log.choose(line, weight, weight, weight)
+    return tuple(log.lines)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-__all__ = ["date_form", "parse_date", "parse_duration", "parse_time", "time_form"]
+__all__ = ["LIKELY_YEARS", "date_form", "parse_date", "parse_duration", "parse_time", "time_form"]
 
 CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(:(?P<second>\d{2})([.,](?P<part>\d+))?)?"
 HALF = r"(\s*(?P<half>[AaPp])\.?[Mm]\.?)?"
@@ -34,8 +34,8 @@ MONTHS = (
 )  # fmt: skip
 # Years of two digits from this on are of the century before, as POSIX has it.
 PIVOT = 69
-# Years that 1987-03 may be a month of; 1001-03 is some number.
-MONTHLY = range(1500, 2500)
+#: Years that 1987-03 may be a month of; 1001-03 is some number.
+LIKELY_YEARS = range(1500, 2500)
 
 
 def date_form(levels: Sequence[str]) -> str:
@@ -100,7 +100,7 @@ def parse_date(text: str, form: str = "date") -> np.datetime64:
     else:
         month = _month(parts["name"]) if "name" in parts else int(parts["month"])
         day = int(parts["day"] or 1)
-        if parts["day"] is None and year not in MONTHLY:
+        if parts["day"] is None and year not in LIKELY_YEARS:
             raise ValueError(f"{text!r} is no month of a year.")
     found = np.datetime64(datetime.date(year, month, day), "us")
     if parts["hour"] is None:

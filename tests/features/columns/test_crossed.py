@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import zonal
+from zonal.features.columns.choices import FOLDS
 from zonal.features.columns.table.crossed import Cross, CrossedPart, Factor, crossed
-from zonal.features.columns.table.words import FOLDS, MeanPart, WordLevels
+from zonal.features.columns.table.words import MeanPart, WordLevels
 
 RNG = np.random.default_rng(0)
 N = 6000

@@ -63,8 +63,8 @@ def show_fit(screen: Screen, result: dict[str, Any]) -> None:
         _quality_rows(result),
     )
     if "intervals" in result:
-        header = ("intervals", "hold", "mean width")
-        screen.table("How sure it is", header, interval_rows(result["intervals"]))
+        names = ("intervals", "hold", "mean width", "interval score")
+        screen.table("How sure it is", names, interval_rows(result["intervals"]))
     compared = result.get("validation")
     if compared:
         header = ("", "random rows", compared["name"])

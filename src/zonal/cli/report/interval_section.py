@@ -2,21 +2,48 @@
 
 from typing import Any
 
+from ..._typing import Array
 from ...evaluation import Findings
-from ...evaluation.interval_errors import COVERAGES, LEVELS
+from ...evaluation.interval_errors import COVERAGES, LEVELS, IntervalErrors
 from ..console import figure as shown
 from . import figures
 from .page import Report
 
-__all__ = ["distance_rows", "draw_intervals", "interval_rows"]
+__all__ = ["distance_rows", "draw_intervals", "interval_rows", "region_rows"]
 
 
 def interval_rows(found: dict[str, Any]) -> list[list[Any]]:
     """Return rows of a table: what intervals promise, what they hold, how wide they are."""
     percents = [f"{100 * share:.0f}" for share in COVERAGES]
     return [
-        [f"{p} %", f"{100 * found[f'coverage_{p}']:.1f} %", found[f"width_{p}"]] for p in percents
+        [
+            f"{p} %",
+            f"{100 * found[f'coverage_{p}']:.1f} %",
+            found[f"width_{p}"],
+            found[f"score_{p}"],
+        ]
+        for p in percents
     ]
+
+
+def region_rows(shown: dict[str, Array]) -> list[list[Any]]:
+    """Return rows of a table: zones of 30° of latitude, and what intervals hold there."""
+    rows = []
+    for south in range(60, -91, -30):
+        # The north pole belongs to the last zone.
+        mine = (shown["lat"] >= south) & ((shown["lat"] < south + 30) | (south == 60))
+        if not mine.any():
+            continue
+        found = IntervalErrors.of(shown["truth"][mine], shown["quantiles"][mine]).measures()
+        held = [f"{100 * found[f'coverage_{p}']:.1f} %" for p in (90, 95)]
+        scores = [found[f"score_{p}"] for p in (90, 95)]
+        rows.append([_zone(south), f"{mine.sum():,}", *held, found["crps"], *scores])
+    return rows
+
+
+def _zone(south: int) -> str:
+    ends = (abs(south), abs(south + 30))
+    return f"{min(ends)} to {max(ends)}° {'N' if south >= 0 else 'S'}"
 
 
 def distance_rows(found: list[dict[str, Any]]) -> list[list[Any]]:
@@ -49,7 +76,7 @@ def draw_intervals(
     """
     page.table(
         "How sure it is",
-        ("intervals", f"hold, {part} rows", f"mean width, {target}"),
+        ("intervals", f"hold, {part} rows", f"mean width, {target}", "interval score"),
         interval_rows(result),
         _sentence(result, target),
     )
@@ -73,6 +100,21 @@ def draw_intervals(
             distance_rows(result["by_distance"]),
             "Training rows that were left out one by one, and others inside balls that were "
             "emptied of all rows, each predicted from the rows that were left.",
+        )
+    if "lat" in found.shown and "quantiles" in found.shown:
+        page.table(
+            "By latitude",
+            (
+                "latitudes",
+                f"{part} rows",
+                "in 90 %",
+                "in 95 %",
+                "CRPS",
+                "interval score, 90 %",
+                "95 %",
+            ),
+            region_rows(found.shown),
+            "Intervals hold on average over rows like those of the fit, not in each zone.",
         )
     assert found.intervals is not None
     drawings = [

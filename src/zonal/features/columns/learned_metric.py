@@ -22,14 +22,10 @@ from .metric.distinct_sample import DistinctSample, apply_linear
 from .metric.outer_product import fourth_root
 from .metric.regression import Regression
 from .metric.targets import standard_targets
+from .numerics import MAX_NUMBERS, MEDIAN_ROWS
 from .standardizer import Standardizer
 
 __all__ = ["LearnedMetric"]
-
-# Rows whose median distance is kept: half a million pairs.
-MEDIAN_ROWS = 1000
-# Numbers in the rows that are learnt from, 512 MB.
-MAX_NUMBERS = 1 << 26
 
 
 class LearnedMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array, FloatArray
 from ...polynomials import to_sphere
-from .sphere_encoder import DEGREES, named_like
+from .facts import DEGREES
+from .sphere_encoder import named_like
 from .table.cells import Cells, columns_of
 from .time_column import as_years
 

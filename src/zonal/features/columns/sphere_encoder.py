@@ -17,13 +17,13 @@ from ..._typing import Array, FloatArray
 from ..._validation import check_choice, valid_rows
 from ...polynomials import to_sphere
 from ...rows.dispatch import blockwise, sampled
+from .facts import DEGREES
 from .standardizer import Standardizer
 
 __all__ = ["DEGREES", "SphereEncoder", "find_column", "named_like"]
 
-# The words of a column's name that "auto" looks for, and the degrees that there are.
+# The words of a column's name that "auto" looks for.
 WORDS = {"latitude": {"lat", "latitude"}, "longitude": {"lon", "long", "lng", "longitude"}}
-DEGREES = {"latitude": (-90, 90), "longitude": (-180, 360)}
 
 
 class SphereEncoder(TransformerMixin, BaseEstimator):

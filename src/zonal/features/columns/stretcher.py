@@ -17,9 +17,6 @@ from .table.monotone import Stretch
 
 __all__ = ["Stretcher"]
 
-# Columns of fewer values have nothing to stretch.
-LEAST_VALUES = 4
-
 
 class Stretcher(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Each column mapped by a monotone function that is steep where the targets are.
@@ -35,7 +32,7 @@ class Stretcher(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     length_scale : array-like of shape (n_features,)
         The length scales of the regression's Matérn kernel (ν = 3/2).
     columns : sequence of int
-        The columns that may be stretched; those of fewer than four values are not.
+        The columns that may be stretched; those of two values are not.
     n_components : int, default=800
         The number of landmarks of the regression.
 
@@ -79,7 +76,7 @@ class Stretcher(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         squares: FloatArray = np.square(slopes).sum(axis=1)
         for j in self.columns:
             values = model.rows[:, j] * scales[j]
-            if len(np.unique(values)) >= LEAST_VALUES:
+            if len(np.unique(values)) > 2:  # two values have nothing between them to stretch
                 stretch = Stretch.of(values, squares[:, j], model.weights)
                 self.stretches_[int(j)] = stretch
         return self

@@ -6,21 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._typing import Array, FloatArray
+from ...tables.dates import LIKELY_YEARS
+from .facts import CIRCLES, DAY, MONTHS, SEASONS, YEAR
 from .table.cells import Cells
 
 __all__ = ["TIME_NAMES", "TimeColumn", "as_years", "check_time", "find_time"]
 
 #: Names of columns that hold times.
 TIME_NAMES = ("time", "date", "datetime", "timestamp", "day", "month", "year", "hour", "t")
-# Parts of a larger unit, which is a circle: its length, where all numbers lie within it.
-CIRCLES = {"month": 12.0, "hour": 24.0}
-MONTHS = 12
-# Years, weeks and days in years; a season is tried where times lie four times as dense.
-YEAR = 365.2425
-PERIODS = (1.0, 7 / YEAR, 1 / YEAR)
-DENSE = 4
-# Numbers between these, not all of them whole, are years with parts, as grids have them.
-YEARS = (1000.0, 3000.0)
 
 
 class TimeColumn(NamedTuple):
@@ -99,7 +92,7 @@ def check_time(time: Any, owner: str) -> Any:
 
 def as_years(dates: Array) -> FloatArray:
     """Return dates as years of equal length since 1970, plus 1970."""
-    days = np.asarray(dates).astype("datetime64[us]").astype(np.int64) / 86_400e6
+    days = np.asarray(dates).astype("datetime64[us]").astype(np.int64) / (DAY * 1e6)
     return np.asarray(1970 + days / YEAR)
 
 
@@ -116,14 +109,16 @@ def _periods(name: str, cells: Cells) -> Sequence[float]:
     if len(times) == MONTHS and np.ptp(steps) <= 0.2 * steps.mean():
         whole = steps.mean() * MONTHS
         return (float(whole),) if round(whole, 1) in (1.0, 12.0) else ()
-    if times[0] >= YEARS[0] and times[-1] <= YEARS[1] and (times % 1 != 0).any():
+    # Not all of them whole: years with parts, as grids have them.
+    likely = LIKELY_YEARS.start <= times[0] and times[-1] <= LIKELY_YEARS.stop
+    if likely and (times % 1 != 0).any():
         return _of_years(times)
     return (YEAR,) if name == "day" and np.ptp(times) >= 2 * YEAR else ()
 
 
 def _of_years(times: FloatArray) -> tuple[float, ...]:
-    """Return the periods that times in years cover twice, at steps that tell of them."""
+    """Return the periods that times in years cover twice, at steps that tell of them (Nyquist)."""
     if len(times) < 2:
         return ()
     step = float(np.median(np.diff(times)))
-    return tuple(one for one in PERIODS if np.ptp(times) >= 2 * one and step <= one / DENSE)
+    return tuple(one for one in SEASONS if np.ptp(times) >= 2 * one and step < one / 2)

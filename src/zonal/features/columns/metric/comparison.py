@@ -4,13 +4,10 @@ import numpy as np
 import scipy.stats
 
 from ...._typing import FloatArray
+from ..choices import CONFIDENCE
+from ..numerics import TIE
 
 __all__ = ["best_iterate"]
-
-# An iterate replaces the identity if its gain is real at this (one-sided) confidence.
-CONFIDENCE = 0.975
-# Means that differ by less, relative to the smallest, are ties.
-TIE = 1e-6
 
 
 def best_iterate(losses: FloatArray, weights: FloatArray) -> int:

@@ -6,11 +6,9 @@ import numpy as np
 
 from ...._typing import FloatArray
 from ....rows import row_hash
+from ..choices import FOLDS
 
 __all__ = ["DistinctSample", "apply_linear"]
-
-# One distinct row in so many is held out, to compare metrics on.
-FOLDS = 5
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ import scipy.linalg
 from sklearn.utils.extmath import svd_flip
 
 from ...._typing import FloatArray
+from ..numerics import MAX_RANK
 from .regression import Regression
 
 __all__ = ["fourth_root", "outer_product_factor"]
-
-# Beyond so many columns the outer products are sketched: no d × d matrix is formed.
-MAX_RANK = 512
 
 
 def fourth_root(

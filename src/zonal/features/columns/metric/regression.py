@@ -10,17 +10,10 @@ from ....kernels import Kernel
 from ....moments.ridge import Eigen
 from ....rows.threads import map_rows
 from ...landmarks import whitening
+from ..numerics import ALPHAS, MAX_BLOCK, MAX_WIDTH
 from .distinct_sample import DistinctSample
 
 __all__ = ["Design", "Regression"]
-
-# Over the mean eigenvalue, strongest first: from little more than the mean of y, so that noise
-# is no reason for another metric, to where rounding errors begin to show in the gradients.
-ALPHAS = np.geomspace(1e3, 1e-7, 21)
-# Numbers in a block of gradients, 64 MB.
-MAX_BLOCK = 1 << 23
-# Numbers of columns times targets whose gradients are found together.
-MAX_WIDTH = 1 << 14
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,9 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from ...._typing import Array, FloatArray
+from ..choices import MAX_CLASSES
 
 __all__ = ["StandardTargets", "standard_targets"]
-
-# Whole numbers with more values than this are quantities, not codes of classes.
-MAX_CLASSES = 30
 
 
 def standard_targets(y: Any, weights: FloatArray, task: str) -> FloatArray:

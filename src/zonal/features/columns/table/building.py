@@ -10,22 +10,18 @@ from scipy.stats import skew
 from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
-from ..sphere_encoder import DEGREES, named_like
+from ....rows.levels import levels_of
+from ..choices import FEW_ROWS, PILOT_ROWS, RARE, SKEWED
+from ..facts import DEGREES
+from ..sphere_encoder import named_like
 from .cells import gaps_of
 from .crossed import CrossedPart, crossed
 from .filling import GapRegressions
 from .numbers import DatePart, NumberPart, PlacePart, TimePart
 from .pilot import best_encoding
-from .words import FEW_ROWS, MeanPart, SimplexPart, WordLevels, WordSums
+from .words import MeanPart, SimplexPart, WordLevels, WordSums
 
 __all__ = ["Builder", "encode_parts", "find_place", "pilot_rows"]
-
-# Rows on which maps of numbers are compared.
-PILOT_ROWS = 4000
-# From this skewness on a column counts as skewed, and may be mapped while others are not.
-SKEWED = 2.0
-# Levels with fewer rows than this on average tell any target by chance.
-COPIED_ROWS = 10
 
 
 @dataclass
@@ -168,12 +164,13 @@ class Builder:
     def _look_for_copy(self, name: str) -> None:
         """Warn of a column that is the target in another form, which new rows may not have."""
         targets, values = self.targets, self.values[name]
-        if targets is None or len(values) < COPIED_ROWS or not targets.any():
+        # Levels with fewer rows on average tell any target by chance.
+        few = 2 * RARE
+        if targets is None or len(values) < few or not targets.any():
             return
         if values.dtype.kind == "O":
-            _, codes = np.unique(values.astype(str), return_inverse=True)
-            counts = np.bincount(codes)
-            if len(counts) > len(values) / COPIED_ROWS:
+            counts = np.bincount(codes := levels_of(values)[1])
+            if len(counts) > len(values) / few:
                 return
             means = [np.bincount(codes, column) / counts for column in targets.T]
             left = targets - np.column_stack(means)[codes]

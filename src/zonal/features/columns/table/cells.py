@@ -7,11 +7,13 @@ array of str, None for a gap). Nothing but NumPy is imported.
 
 import datetime
 import numbers
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...._typing import Array
+from ....rows.levels import levels_of
 
 __all__ = ["Cells", "as_text", "columns_of", "gaps_of", "is_plain"]
 
@@ -41,20 +43,27 @@ def is_plain(X: Any) -> bool:
         cells.kind == "number"
         and cells.measure != "seconds"
         and bool(np.isfinite(cells.values).all())
-        for cells in columns_of(X).values()
+        for _, cells in _each_column(X)  # none is read after the first that is no number
     )
 
 
 def columns_of(X: Any) -> dict[str, Cells]:
     """Return the columns of a frame, or of a two-dimensional array, by name or number."""
+    return dict(_each_column(X))
+
+
+def _each_column(X: Any) -> Iterator[tuple[str, Cells]]:
     library = _library(X)
-    if library == "pandas":
-        return {str(X.columns[j]): _of_pandas(X.iloc[:, j]) for j in range(X.shape[1])}
     if library == "polars":
-        return {name: _of_polars(X[name]) for name in X.columns}
-    if X.dtype.kind == "O":
-        return {f"x{j}": _of_objects(X[:, j]) for j in range(X.shape[1])}
-    return {f"x{j}": Cells("number", X[:, j].astype(np.float64)) for j in range(X.shape[1])}
+        yield from ((name, _of_polars(X[name])) for name in X.columns)
+        return
+    for j in range(X.shape[1]):
+        if library == "pandas":
+            yield str(X.columns[j]), _of_pandas(X.iloc[:, j])
+        elif X.dtype.kind == "O":
+            yield f"x{j}", _of_objects(X[:, j])
+        else:
+            yield f"x{j}", Cells("number", X[:, j].astype(np.float64))
 
 
 def _library(X: Any) -> str:
@@ -100,6 +109,10 @@ def _of_polars(column: Any) -> Cells:
 
 def _of_objects(values: Array) -> Cells:
     """Read cells of any type: one kind if all are of it, else text."""
+    kinds = set(map(type, values))
+    if kinds == {str}:  # most words occur often
+        levels, codes = levels_of(values)
+        return Cells("text", np.array([word.strip() or None for word in levels], object)[codes])
     gaps = np.array([type(cell) is not str and _is_gap(cell) for cell in values], dtype=bool)
     known = values[~gaps]
     kinds = {type(cell) for cell in known}
@@ -133,11 +146,7 @@ def _of_objects(values: Array) -> Cells:
             " (argument must be a string or a number), or a date."
         )
     words = np.full(len(values), None, dtype=object)
-    if kinds == {str}:  # most words occur often
-        stripped = {word: word.strip() or None for word in set(known)}
-        words[~gaps] = [stripped[word] for word in known]
-    else:
-        words[~gaps] = [str(cell).strip() or None for cell in known]
+    words[~gaps] = [str(cell).strip() or None for cell in known]
     return Cells("text", words)
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ....rows import Block, Source, row_hash
+from ..choices import FOLDS
 from ..metric.targets import StandardTargets
+from ..numerics import BLOCK_ROWS
 from .cells import columns_of
 from .reader import Reader
-from .words import FOLDS, WordSums
+from .words import WordSums
 
 __all__ = ["folds_of", "sum_words"]
-
-BLOCK_ROWS = 1 << 16
 
 
 def folds_of(row_numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:

@@ -20,23 +20,20 @@ import numpy.typing as npt
 
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
+from ..choices import FOLDS
+from ..facts import N_CODES
+from ..numerics import DECIMALS, JUDGED_ROWS, MOST_FACTORS, MOST_TRIED, TABLE_SIZE
 from .numbers import DatePart
-from .words import DECIMALS, FOLDS, MeanPart, WordLevels, shrinkage
+from .words import MeanPart, WordLevels, shrinkage
 
 __all__ = ["CrossedPart", "Factor", "crossed"]
 
 # Units of dates, by the period that needs them; a day says its weekday and its month.
 UNITS = {"day": "hour", "week": "weekday", "year": "month"}
-N_CODES = {"hour": 24, "weekday": 7, "month": 12}
-# Columns of a combination at most, combinations that are tried at most (pairs first), and rows by
-# which they are judged.
-MOST_FACTORS, MOST_TRIED, JUDGED_ROWS = 3, 64, 100_000
 # A combination has so many rows on average, and takes this share of the error away. Of 2,700,000
 # flights five combinations do, and a line through their means leaves an RMSE of 24.8 on other rows
 # (twelve more would leave 24.4); the kinds of combinations were settled on that table.
 LEAST_ROWS, LEAST_GAIN = 2.0, 0.01
-# Combinations up to this are numbered by a table of all, not by sorting.
-TABLE_SIZE = 1 << 26
 
 
 @dataclass(frozen=True)

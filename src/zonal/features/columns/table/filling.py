@@ -6,13 +6,11 @@ import numpy as np
 from sklearn.linear_model import RidgeCV
 
 from ...._typing import Array, FloatArray
+from ..choices import FEW_ROWS
+from ..numerics import GAP_ALPHAS
 from .pilot import best_encoding
 
 __all__ = ["GapRegressions"]
-
-# Fewer known cells than this tell nothing of the others, and fewer gaps do not matter.
-LEAST_CELLS = 50
-ALPHAS = tuple(np.geomspace(1e-2, 1e4, 13))
 
 
 @dataclass(frozen=True)
@@ -37,12 +35,13 @@ class GapRegressions:
         coefs = {}
         for column in columns:
             gaps = rows[:, column + 1] > 0
-            if min(np.count_nonzero(gaps), np.count_nonzero(~gaps)) < LEAST_CELLS:
+            # Fewer known cells tell nothing of the others, and fewer gaps do not matter.
+            if min(np.count_nonzero(gaps), np.count_nonzero(~gaps)) < FEW_ROWS:
                 continue
             others = np.delete(np.arange(rows.shape[1]), [column, column + 1])
             if not len(others):
                 continue
-            model = RidgeCV(ALPHAS)
+            model = RidgeCV(GAP_ALPHAS)
             model.fit(rows[~gaps][:, others], rows[~gaps, column], weights[~gaps])
             coef = np.zeros(rows.shape[1] + 1)
             coef[others], coef[-1] = model.coef_, model.intercept_

@@ -14,8 +14,8 @@ import numpy as np
 from ...._typing import Array
 from ...._warnings import LeftOutWarning
 from ....tables.names import is_name_of_rows
+from ..choices import FEW_ROWS
 from .cells import Cells
-from .words import FEW_ROWS
 
 __all__ = ["identifiers", "warn_left_out"]
 

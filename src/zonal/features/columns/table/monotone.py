@@ -12,13 +12,9 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtri
 
 from ...._typing import Array, FloatArray
+from ..choices import KNOTS, RARE
 
 __all__ = ["MonotoneMap", "NormalScores", "Stretch"]
-
-# Knots of a map, at equal steps of probability.
-KNOTS = 32
-# So many rows of the mean steepness are added to those of each knot.
-PRIOR_ROWS = 5.0
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class Stretch(MonotoneMap):
         rows = np.bincount(nearest, counts, minlength=len(x))
         sums = np.bincount(nearest, counts * squares, minlength=len(x))
         mean = float(sums.sum() / rows.sum()) or 1.0
-        density = ((sums + PRIOR_ROWS * mean) / (rows + PRIOR_ROWS) / mean) ** 0.25
+        density = ((sums + RARE * mean) / (rows + RARE) / mean) ** 0.25
         steps = np.diff(x) * (density[1:] + density[:-1]) / 2
         found = cls.through(x, np.concatenate([[0.0], np.cumsum(steps)]))
         share = weights / weights.sum()

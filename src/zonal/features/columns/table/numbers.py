@@ -9,17 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...._typing import Array, FloatArray
+from ..choices import LONGEST_EDGE
+from ..facts import DAY, MONDAY, PERIODS
 from .monotone import NormalScores
 
 __all__ = ["DatePart", "NumberPart", "PlacePart", "TimePart", "edge_factor", "indicator"]
-
-#: The longest distance between two levels of a column, in standard deviations of a number.
-LONGEST_EDGE = 2.0
-# Periods in seconds, and how long dates must span for each to be seen.
-DAY = 86_400.0
-PERIODS = {"day": (DAY, DAY), "week": (7 * DAY, 14 * DAY), "year": (365.2425 * DAY, 366 * DAY)}
-# 1970-01-01 was a Thursday; with this the week begins on Monday.
-MONDAY = 4 * DAY
 
 
 def edge_factor(shares: FloatArray) -> float:

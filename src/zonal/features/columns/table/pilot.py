@@ -8,13 +8,12 @@ import numpy as np
 from ...._typing import FloatArray
 from ....kernels import Matern
 from ....kernels.bandwidth import median_distance
+from ..choices import LANDMARKS
 from ..metric.comparison import best_iterate
 from ..metric.distinct_sample import DistinctSample
 from ..metric.regression import Regression
 
 __all__ = ["best_encoding", "numbered"]
-
-LANDMARKS = 400
 
 
 def best_encoding(encodings: Iterable[FloatArray], targets: FloatArray, weights: FloatArray) -> int:

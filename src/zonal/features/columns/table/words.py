@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...._typing import Array, FloatArray
+from ....rows.levels import levels_of, looked_up
+from ..choices import FEW_ROWS, FOLDS, RARE
+from ..numerics import DECIMALS, MOST_WORDS
 from .numbers import edge_factor
 
 __all__ = [
-    "DECIMALS",
-    "FEW_ROWS",
-    "FOLDS",
     "MeanPart",
     "SimplexPart",
     "WordLevels",
@@ -28,17 +28,6 @@ __all__ = [
     "shrinkage",
 ]
 
-#: Folds of training rows for means of targets.
-FOLDS = 5
-# A level with fewer rows than this shares one with the other rare ones.
-RARE = 5
-#: Below so many rows, every word that occurs is a level.
-FEW_ROWS = 50
-# Words of a column that are summed at most; of more, the commonest so far.
-MOST_WORDS = 100_000
-#: Decimals of encoded means, which are of order one: sums over blocks differ by rounding, and a
-#: model that is chosen with them must not.
-DECIMALS = 12
 # What an empty cell is called among the levels.
 MISSING = "(missing)"
 
@@ -71,10 +60,11 @@ class WordSums:
         cls, words: Array, targets: FloatArray | None, weights: FloatArray, folds: Array
     ) -> "WordSums":
         """Sum over words (None for a gap) and centred targets [n, t]."""
-        named = [MISSING if word is None else word for word in words]
+        levels, codes = levels_of(words)
+        named = [MISSING if word is None else word for word in levels]
         known = np.array(sorted(set(named)), dtype=object)
         places = dict(zip(known.tolist(), range(len(known)), strict=True))
-        codes = np.fromiter((places[word] for word in named), np.intp, len(named))
+        codes = looked_up(places, named, -1)[codes]
         if targets is None:
             targets = np.empty((len(words), 0))
         shape, place = (FOLDS, len(known)), folds * len(known) + codes
@@ -155,7 +145,7 @@ class WordLevels:
         )
         other = len(table)
         table[None] = table.get(MISSING, other)
-        return np.array([table.get(word, other) for word in words], dtype=np.intp)
+        return looked_up(table, words, other)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,164 @@
+"""The full model on Dask workers: a fit of many rows, one worker against two, a worker killed.
+
+Rows are those of `scale_parts`, made by the workers. Run: python -m benchmarks.scale_dask
+[rows of the large fit, by default 20,000,000] [rows of the comparison, by default 2,000,000];
+writes results/scale_dask.md.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import zonal
+from zonal.rows.progress import listening
+
+from .measure import table, verdict
+from .scale_parts import SORTED, block, field, peak, rows_on_dask
+
+RESULT = Path(__file__).parent / "results" / "scale_dask.md"
+LIMIT, QUERIES = "2GB", 5000
+SORTING, SUMMING = "sorting rows into parts", "summing over parts"
+
+
+class Phases:
+    """When the phases of a fit began; one of them may be told to somebody."""
+
+    def __init__(self, told: Any = None) -> None:
+        self.told, self.begun = told, {"choosing": time.perf_counter()}
+
+    def __call__(self, name: str) -> None:
+        self.begun[name] = time.perf_counter()
+        if name == SORTING and self.told is not None:
+            self.told()
+
+
+def fit(n: int, n_workers: int, killed: bool = False) -> dict[str, Any]:
+    """Fit the default model; return seconds, peaks and what it predicts."""
+    from distributed import Client, LocalCluster
+
+    before = peak()
+    settings = {"n_workers": n_workers, "threads_per_worker": 1, "memory_limit": LIMIT}
+    with LocalCluster(**settings, dashboard_address=":0") as cluster, Client(cluster) as client:
+        processes = client.run(os.getpid)
+        used = client.run(time.process_time)
+
+        def kill() -> None:
+            victim = next(iter(processes.values()))
+            threading.Timer(1.0, os.kill, (victim, signal.SIGKILL)).start()
+
+        phases = Phases(kill if killed else None)
+        begin, own = time.perf_counter(), time.process_time()
+        with SORTED, listening(phases):
+            model = zonal.KernelRidge(random_state=0).fit(*rows_on_dask(n))
+        seconds, own = time.perf_counter() - begin, time.process_time() - own
+        after = client.run(time.process_time)
+        lost = set(processes.values()) - set(client.run(os.getpid).values())
+        assert bool(lost) == killed, "a worker was lost, or none was killed"
+        X, _ = block(10**6, QUERIES)
+        predicted = model.predict(X)
+        found = {
+            "seconds": seconds,
+            "parts": begin + seconds - phases.begun[SORTING],
+            "client": own,
+            "used": [after[name] - used.get(name, 0.0) for name in after],
+            "worker_peak": max(client.run(peak).values()),
+            "client_peak": peak(),
+            "client_before": before,
+            "error": float(np.sqrt(np.mean((predicted - field(X)) ** 2))),
+            "load": os.getloadavg()[0],
+        }
+        print(n, n_workers, killed, found, flush=True)
+        return found | {"predicted": predicted}
+
+
+def main(large: int, compared: int) -> None:
+    # A process of its own for each client, for its peak.
+    asked = [(compared, 1), (compared, 2), (compared, 2, True), *([(large, 2)] if large else [])]
+    spawn = {"mp_context": get_context("spawn"), "max_tasks_per_child": 1}
+    with ProcessPoolExecutor(1, **spawn) as pool:
+        found = [one.result() for one in [pool.submit(fit, *each) for each in asked]]
+    one, two, killed, *rest = found
+    same = float(np.abs(two["predicted"] - killed["predicted"]).max())
+    text = [
+        "# The full model on Dask",
+        "KernelRidge() as it is: random places on the sphere, elevation with noise; rows are made "
+        f"by the workers, processes of one thread and {LIMIT} each. Other processes shared the two "
+        "cores (load averages are given), so that wall time flatters neither; CPU is that of each "
+        "process. `python -m benchmarks.scale_dask`",
+        f"## {compared:,} rows: one worker, two, and two of which one is killed",
+        table(
+            [_line(name, one) for name, one in
+             (("one", one), ("two", two), ("two, one killed", killed))],
+            HEADER,
+        ),
+        table(
+            [
+                ("largest difference after a worker was killed while rows were sorted",
+                 f"{same:.0e}", "0", "yes" if same == 0 else "no"),
+                _speed_up(one, two),
+                _work(one, two),
+            ],
+            ("what", "measured", "goal", "met"),
+        ),
+    ]  # fmt: skip
+    for found in rest:
+        grown = (found["client_peak"] - found["client_before"]) / 1e9
+        text += [
+            f"## {large:,} rows, two workers",
+            table([_line("two", found)], HEADER),
+            table(
+                [
+                    verdict("peak memory of a worker", found["worker_peak"] / 1e9, 2.0, " GB"),
+                    ("memory that the client took beside its imports", f"{grown:.2f} GB", "", ""),
+                ],
+                ("what", "measured", "goal", "met"),
+            ),
+        ]
+    RESULT.write_text("\n\n".join(text) + "\n")
+    print("\n\n".join(text))
+
+
+HEADER = ("workers", "fit", "of that in parts", "CPU of workers", "of the client", "worker, peak",
+          "client, peak", "RMSE, km", "load")  # fmt: skip
+
+
+def _line(name: str, found: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        name,
+        f"{found['seconds']:.0f} s",
+        f"{found['parts']:.0f} s",
+        " + ".join(f"{used:.0f}" for used in found["used"]) + " s",
+        f"{found['client']:.0f} s",
+        f"{found['worker_peak'] / 1e9:.2f} GB",
+        f"{found['client_peak'] / 1e9:.2f} GB",
+        f"{found['error']:.4f}",
+        f"{found['load']:.0f}",
+    )
+
+
+def _speed_up(one: dict[str, Any], two: dict[str, Any]) -> tuple[str, ...]:
+    ratio = one["parts"] / two["parts"]
+    met = "yes" if ratio >= 1.6 else "no"
+    return "two workers, wall time in parts: times as fast", f"{ratio:.2f}", "≥ 1.6", met
+
+
+def _work(one: dict[str, Any], two: dict[str, Any]) -> tuple[str, ...]:
+    """What the workers' own CPU allows: all of the work over that of the busier one."""
+    ratio = sum(two["used"]) / max(two["used"])
+    more = sum(two["used"]) / sum(one["used"])
+    told = f"{ratio:.2f} ({more:.2f} times the CPU of one)"
+    return "work of both over that of the busier one", told, "", ""
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    given = [int(float(text)) for text in sys.argv[1:]]
+    main(*(given + [20_000_000, 2_000_000][len(given) :]))

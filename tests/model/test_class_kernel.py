@@ -1,0 +1,61 @@
+"""The evidence of an ANOVA kernel of classes."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+import zonal
+from zonal.model.class_kernel import Linearised, class_kernel, kernel_evidence, landmark_fit
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 3))
+LENGTH, WEIGHT, VARIANCE = np.array([1.0, 2.0, 4.0]), np.array([0.5, 1.0, 2.0]), 3.0
+LOGS = np.log(np.concatenate([LENGTH, WEIGHT, [VARIANCE]]))
+
+
+def linearised(landmarks, n_latent=1):
+    h, targets = RNG.uniform(0.05, 0.25, len(X)), RNG.standard_normal((len(X), n_latent))
+    return Linearised(X, landmarks, targets, h, n_latent)
+
+
+def test_with_all_rows_as_landmarks_it_is_that_of_kriging():
+    known = linearised(X)
+    noise = 1 / known.precision
+    K = VARIANCE * zonal.Anova(LENGTH, WEIGHT)(X)
+    density = multivariate_normal(cov=K + np.diag(noise)).logpdf(known.targets[:, 0])
+    # What does not depend on the kernel is left out.
+    constant = multivariate_normal(cov=np.diag(noise)).logpdf(known.targets[:, 0])
+    assert kernel_evidence(known, LOGS)[0] == pytest.approx(density - constant, abs=1e-3)
+
+
+def test_with_fewer_landmarks_it_is_a_lower_bound():
+    known = linearised(X)
+    full = kernel_evidence(known, LOGS)[0]
+    few = Linearised(X, X[:15], known.targets, known.precision, 1)
+    assert kernel_evidence(few, LOGS)[0] < full
+
+
+@pytest.mark.parametrize("n_latent", [1, 2])
+def test_its_gradient_is_that_of_differences(n_latent):
+    known, step = linearised(X[:15], n_latent), 1e-5
+    slope = kernel_evidence(known, LOGS)[1]
+    for j, move in enumerate(step * np.eye(len(LOGS))):
+        above, below = (kernel_evidence(known, LOGS + s * move)[0] for s in (1, -1))
+        assert slope[j] == pytest.approx((above - below) / (2 * step), rel=1e-4, abs=1e-5)
+
+
+def test_a_kernel_of_interactions_tells_more_than_one_of_the_distance():
+    """Of eight columns two pairs count."""
+    rows = RNG.standard_normal((1600, 8))
+    f = 2 * np.sin(2 * rows[:, 0]) * rows[:, 1] + np.abs(rows[:, 2]) - 0.8
+    labels = (f + RNG.logistic(size=1600) / 2 > 0).astype(int)
+    kernel = class_kernel(rows[:800], labels[:800])
+    counted = kernel.weight / kernel.length_scale
+    assert counted[3:].max() < counted[:3].min()
+
+    def loss(own):
+        fit = landmark_fit(own, rows[:800], labels[:800], None)
+        chances = fit.calibrated.probabilities(fit.averaged(rows[800:]))
+        return -np.log(chances[np.arange(800), labels[800:]]).mean()
+
+    assert loss(kernel) < 0.9 * loss(zonal.Matern(1.5, "median"))
