@@ -6,7 +6,8 @@ has room for few large ones: balls, and fields that are simulated, are drawn thr
 are of the rows of all. On the sphere rows of a grid of degrees crowd at the poles, and one ball
 there has most rows of all: each row counts by the area that it stands for, the cosine of its
 latitude. *By rows*: each row counts alike. *By holes*: each hole counts alike, with the standard
-error over holes. Results are kept in holes.json, so that parts can be run one by one.
+error over holes. Lines that have no share by rows are of `KernelRidge(features=None)` and the
+version before. Results are kept in holes.json, so that parts can be run one by one.
 """
 
 import argparse

@@ -251,3 +251,18 @@ def test_the_poles_are_single_places(quick, tmp_path):
         # Which of the rows at the same distance are among the neighbours may differ.
         assert np.ptp(filled["prediction"].sel(lat=pole).values) < 1e-3
     assert abs(filled["prediction"] - data).max() < 0.2
+
+
+def test_the_order_of_storage_does_not_decide():
+    """The model is chosen by samples of rows, and intervals by emptied balls: of any order."""
+    rng = np.random.default_rng(0)
+    lat, lon = np.arange(-42.0, 42, 4), np.arange(10.0, 90, 4)
+    wave = np.sin(np.radians(5 * lat))[:, None] * np.cos(np.radians(4 * lon))
+    cells = xr.DataArray(wave + 0.05 * rng.standard_normal(wave.shape), {"lat": lat, "lon": lon})
+    cells = cells.where((abs(cells.lat) > 9) | (abs(cells.lon - 50) > 9))
+    first = zonal.fill(cells)
+    other = zonal.fill(cells[::-1, ::-1].T.chunk(lat=5)).compute().reindex_like(cells)
+    unit = float(cells.std())
+    for name in ("prediction", "std", "lower", "upper"):
+        apart = abs(other[name].transpose("lat", "lon") - first[name]).max()
+        assert float(apart) < 1e-6 * unit

@@ -68,8 +68,7 @@ def test_evidence_is_the_sum_of_conditional_densities(judged) -> None:
 
 
 def test_what_comes_back_is_found(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (150, 12))
-    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (300, 12))
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", ((150, 12, 25), (300, 12, 10)))
     rng = np.random.default_rng(1)
     places, months = rng.uniform(0, 10, (12, 2)), np.arange(36.0)
     X = np.column_stack([np.repeat(places, 36, axis=0), np.tile(months, 12)])
@@ -141,8 +140,8 @@ def test_the_split_never_lowers_the_evidence() -> None:
 
 
 def test_months_by_default(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (100, 10))
-    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (150, 10))
+    few = (100, 10, 25), (150, 10, 10)
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", few)
     rng = np.random.default_rng(3)
     places = rng.uniform(0, 3, (15, 2))
     X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(1.0, 13.0), 15)])
@@ -176,8 +175,8 @@ def test_what_lasts_and_what_does_not_are_both_covariances() -> None:
 
 
 def test_zones_are_found_on_a_sphere(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (200, 12))
-    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (300, 12))
+    few = (200, 12, 25), (300, 12, 10)
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", few)
     rng = np.random.default_rng(6)
     place = rng.standard_normal((40, 3))
     place /= np.linalg.norm(place, axis=1)[:, None]
