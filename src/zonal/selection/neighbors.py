@@ -116,7 +116,9 @@ class NeighborSearch:
         """
         locations = self.judge.locations()
         kernel = Matern(1.5, median_distance(locations.rows, locations.weight))
-        return self.judge.of_neighbors(find_parameters(locations, kernel, self.local.noise))
+        # The noise alone is known well by few rows.
+        found = find_parameters(locations, kernel, self.local.noise, quick=lambda _: True)
+        return self.judge.of_neighbors(found)
 
     def in_columns(self, step: Any, like: Candidate) -> Candidate:
         """Score a local part in other columns, from what was found in plain ones."""
