@@ -11,11 +11,11 @@ from .._typing import FloatArray
 from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
 from ..kernels.compiled import of_kernel
-from .effort import BASE_ROWS
+from .amplitude import Amplitude
 from .locations import Locations
 from .low import Low
 from .noise import find_noise, has_signal
-from .numerics import NOISE_START, SMOOTHNESS, STARTS
+from .numerics import BASE_ROWS, NOISE_START, SMOOTHNESS, STARTS
 from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
 from .sample import Parameters, Sample
 from .units import Units, log_noise
@@ -46,6 +46,8 @@ class Found:
         kernel has no compiled form.
     low : Low or None
         Features that carry the low degrees of the kernel, where it is split.
+    amplitude : Amplitude or None
+        The standard deviation that varies with place; None: it does not.
     """
 
     kernel: Kernel
@@ -53,6 +55,7 @@ class Found:
     ratio: float
     log_evidence: float
     low: Low | None = None
+    amplitude: Amplitude | None = None
 
 
 def find_parameters(

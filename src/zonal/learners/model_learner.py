@@ -28,13 +28,19 @@ from ..model.summation import announce_sums
 from ..moments.folds import Splits
 from ..partitions import FromParts, fit_parts
 from ..partitions.sorting import BLOCK_ROWS
-from ..partitions.staying import check_gathering, gathered, left_in_place
+from ..partitions.staying import (
+    check_gathering,
+    gathered,
+    left_in_place,
+    refuse_gathering,
+)
 from ..persistence.checkpoint import Run
 from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
+from ..rows.kept import BEYOND_MEMORY
 from ..rows.survey import Survey
-from ..selection.choose import BEYOND_MEMORY, Question, choose
+from ..selection.choose import Question, choose
 from ..selection.table import Records
 from .errors import check_one_target, precisions
 from .fitted_attributes import FittedAttributes
@@ -74,6 +80,8 @@ class ModelLearner(FittedAttributes):
     _logistic = False
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
+    #: Whether the standard deviation of a local part may vary with place.
+    _varies = False
     #: Whether y may have several columns.
     _many_targets = False
     # Known once rows were seen.
@@ -122,7 +130,13 @@ class ModelLearner(FittedAttributes):
         required = not isinstance(self.local, str) or self.features is None
         if isinstance(self.local, str):
             return Local(required=required) if required or is_automatic(self.features) else None
-        return Local.of(self.local)
+        given = Local.of(self.local)
+        if given.varies and not self._varies:
+            raise ValueError(
+                f'NeighborKriging(amplitude="auto") is not available in {type(self).__name__}: use '
+                "amplitude=None."
+            )
+        return given
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""
@@ -150,6 +164,9 @@ class ModelLearner(FittedAttributes):
         if resumable or isinstance(source, ArraySource) or not (local or splits):
             return source
         found = gathered(source, stays, self.verbose)
+        part = self._local_part()
+        if found is source and part is not None and part.required:
+            refuse_gathering(type(self).__name__)
         return self._held(found, groups=groups) if isinstance(found, Block) else found
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
