@@ -273,7 +273,7 @@ def fit_joint(
         whitening = process.whitening(judged, n_neighbors, neighbors)
         made = features or process.features
         gram = whitened_gram(whitening, locations, made, process.points, own)
-    found = _marginal(whitening, gram, locations, process.noise, ratio, scale)
+    found = _marginal(whitening, gram, locations, process, ratio, scale)
     known = carried_by(process, features, locations.rows, found.coef)
     return Joint(process, found, locations.targets - found.mean - known)
 
@@ -308,24 +308,27 @@ def n_first_rows(process: LocalProcess, features: Features | None = None) -> int
         Features beside the process, by default those of its own low degrees. Of rows that are far
         apart the process itself is noise to the former, and not less than the noise proper.
     """
-    noise = process.noise / float(process.kernel.diag(process.rows[:1])[0])
+    noise, least = process.noise / float(process.kernel.diag(process.rows[:1])[0]), FIRST_ROWS
     if features is not None:
-        noise = max(noise, 1.0)
+        noise, least = max(noise, 1.0), 2 * FIRST_ROWS
     n_columns = (features or process.features)(process.rows[:1]).shape[1]
-    return max(FIRST_ROWS, math.ceil(n_columns * noise / NOISE_SHARE))
+    return max(least, math.ceil(n_columns * noise / NOISE_SHARE))
 
 
 def _marginal(
     whitening: Whitening,
     gram: FloatArray,
     locations: Locations,
-    noise: float,
+    process: LocalProcess,
     ratio: float,
     scale: float | None,
 ) -> Marginal:
     """Solve, with the log evidence of all rows where some were whitened."""
     rows = whitening.rows
-    observed = Observed.of(whitening.variance, locations.repeated.part(rows), noise)
+    repeated = locations.repeated.part(rows)
+    if process.amplitude is not None:
+        repeated = repeated.over(process.amplitude.at(locations.rows[rows]))
+    observed = Observed.of(whitening.variance, repeated, process.noise)
     found = marginal(gram, locations.targets.shape[1], observed, ratio, scale=scale)
     if rows[-1] + 1 == len(rows):  # the first ones
         return found

@@ -134,16 +134,19 @@ class Ladder:
         """
         split = self._noted(self.neighbors.split())
         others = {} if timeless else self._other_places()
-        if others and self.rows.split_by_user:
-            timed = [self.judge.of_neighbors(found, name=name) for name, found in others.items()]
-            return self.weighed([split, *map(self._noted, timed)], blend)
-        if others:
+        told = self.rows.split_by_user
+        if others and not told:
             return self._chosen(self._at_distances(split, others, blend, asked))
-        lost = self.judge.of_mean(split) > LOST and not self.local.required
-        if lost and self.deadline.allows("features alone"):
+        found = [split]
+        for name, one in others.items():
+            found.append(self._noted(self.judge.of_neighbors(one, name=name)))
+        lost = self.judge.of_mean(split) > LOST
+        compete = (told or lost) and not self.local.required
+        if compete and self.deadline.allows("features alone"):
             features = self._with_features(self._features(None)[0][0])
-            return self.weighed([features, split], blend)
-        return self.weighed([split], blend)
+            # What leaves so much may be no field: neighbours must be better beyond chance.
+            found.insert(0 if lost and not told else len(found), features)
+        return self.weighed(found, blend)
 
     def _other_places(self) -> dict[str, Found]:
         """Return candidates that may be better than the split kernel far from the rows."""
