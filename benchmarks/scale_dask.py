@@ -21,11 +21,17 @@ import zonal
 from zonal.rows.progress import listening
 
 from .measure import table, verdict
-from .scale_parts import SORTED, block, field, peak, rows_on_dask
+from .scale_parts import SORTED, block, field, rows_on_dask
 
 RESULT = Path(__file__).parent / "results" / "scale_dask.md"
 LIMIT, QUERIES = "2GB", 5000
 SORTING, SUMMING = "sorting rows into parts", "summing over parts"
+
+
+def peak() -> int:
+    """The most bytes that this process had; `ru_maxrss` would count those of who started it."""
+    status = Path("/proc/self/status").read_text().split("VmHWM:")[1]
+    return int(status.split()[0]) * 1024
 
 
 class Phases:
@@ -80,50 +86,65 @@ def fit(n: int, n_workers: int, killed: bool = False) -> dict[str, Any]:
 
 
 def main(large: int, compared: int) -> None:
+    known = RESULT.read_text().split("\n\n## ") if RESULT.exists() else []
+    sections = {one.split(" rows")[0]: one for one in known[1:]}
+    asked = [(compared, 1), (compared, 2), (compared, 2, True)] if compared else []
+    asked += [(large, 2)] if large else []
     # A process of its own for each client, for its peak.
-    asked = [(compared, 1), (compared, 2), (compared, 2, True), *([(large, 2)] if large else [])]
     spawn = {"mp_context": get_context("spawn"), "max_tasks_per_child": 1}
     with ProcessPoolExecutor(1, **spawn) as pool:
         found = [one.result() for one in [pool.submit(fit, *each) for each in asked]]
-    one, two, killed, *rest = found
+    if compared:
+        sections[f"{compared:,}"] = "\n\n".join(comparison(compared, *found[:3]))
+    if large:
+        sections[f"{large:,}"] = "\n\n".join(alone(large, found[-1]))
+    text = "\n\n## ".join([INTRODUCTION, *sections.values()]).strip() + "\n"
+    RESULT.write_text(text)
+    print(text)
+
+
+INTRODUCTION = (
+    "# The full model on Dask\n\n"
+    "KernelRidge() as it is: random places on the sphere, elevation with noise; rows are made by "
+    f"the workers, processes of one thread and {LIMIT} each. Many other processes shared the two "
+    "cores (load averages are given), so that wall times tell nothing of the speed-up; CPU is that "
+    "of each process. `python -m benchmarks.scale_dask`, where 0 rows leave a section as it is."
+)
+
+
+def comparison(n: int, one: Any, two: Any, killed: Any) -> list[str]:
+    """One worker, two, and two of which one is killed."""
     same = float(np.abs(two["predicted"] - killed["predicted"]).max())
-    text = [
-        "# The full model on Dask",
-        "KernelRidge() as it is: random places on the sphere, elevation with noise; rows are made "
-        f"by the workers, processes of one thread and {LIMIT} each. Other processes shared the two "
-        "cores (load averages are given), so that wall time flatters neither; CPU is that of each "
-        "process. `python -m benchmarks.scale_dask`",
-        f"## {compared:,} rows: one worker, two, and two of which one is killed",
-        table(
-            [_line(name, one) for name, one in
-             (("one", one), ("two", two), ("two, one killed", killed))],
-            HEADER,
-        ),
+    each = {"one": one, "two": two, "two, one killed": killed}
+    lost = "largest difference after a worker was killed while rows were sorted"
+    return [
+        f"{n:,} rows: one worker, two, and two of which one is killed",
+        table([_line(name, found) for name, found in each.items()], HEADER),
         table(
             [
-                ("largest difference after a worker was killed while rows were sorted",
-                 f"{same:.0e}", "0", "yes" if same == 0 else "no"),
+                (lost, f"{same:.0e}", "0", "yes" if same == 0 else "no"),
                 _speed_up(one, two),
                 _work(one, two),
             ],
             ("what", "measured", "goal", "met"),
         ),
-    ]  # fmt: skip
-    for found in rest:
-        grown = (found["client_peak"] - found["client_before"]) / 1e9
-        text += [
-            f"## {large:,} rows, two workers",
-            table([_line("two", found)], HEADER),
-            table(
-                [
-                    verdict("peak memory of a worker", found["worker_peak"] / 1e9, 2.0, " GB"),
-                    ("memory that the client took beside its imports", f"{grown:.2f} GB", "", ""),
-                ],
-                ("what", "measured", "goal", "met"),
-            ),
-        ]
-    RESULT.write_text("\n\n".join(text) + "\n")
-    print("\n\n".join(text))
+    ]
+
+
+def alone(n: int, found: Any) -> list[str]:
+    """Two workers."""
+    grown = (found["client_peak"] - found["client_before"]) / 1e9
+    return [
+        f"{n:,} rows, two workers",
+        table([_line("two", found)], HEADER),
+        table(
+            [
+                verdict("peak memory of a worker", found["worker_peak"] / 1e9, 2.0, " GB"),
+                ("memory that the client took beside its imports", f"{grown:.2f} GB", "", ""),
+            ],
+            ("what", "measured", "goal", "met"),
+        ),
+    ]
 
 
 HEADER = ("workers", "fit", "of that in parts", "CPU of workers", "of the client", "worker, peak",

@@ -160,7 +160,7 @@ def test_coefficients_of_low_degrees_come_from_the_first_rows(monkeypatch):
 @pytest.mark.parametrize(("noise", "expected"), [(0.1, 100), (1.2, 120), (9.0, None)])
 def test_coefficients_of_features_come_from_the_first_rows(monkeypatch, noise, expected):
     """The process is noise to features beside it: a hundred rows a column at least."""
-    monkeypatch.setattr(joint_module, "FIRST_ROWS", 60)
+    monkeypatch.setattr(joint_module, "FIRST_ROWS", 30)  # beside features twice as many
     locations, kernel = locate(X, Y), zonal.Matern(1.5, [1.0, 1.0])
     process = LocalProcess(locations.rows, locations.weight, kernel, noise, 20)
     judged = first_rows(process, lambda rows: rows[:, :1])

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import zonal
+from zonal.kriging.compiled_differences import cross_values, fast_differences
 from zonal.kriging.kernel_evidence import Judged, Model
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
@@ -68,8 +69,7 @@ def test_evidence_is_the_sum_of_conditional_densities(judged) -> None:
 
 
 def test_what_comes_back_is_found(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (150, 12))
-    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (300, 12))
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", ((150, 12, 25), (300, 12, 10)))
     rng = np.random.default_rng(1)
     places, months = rng.uniform(0, 10, (12, 2)), np.arange(36.0)
     X = np.column_stack([np.repeat(places, 36, axis=0), np.tile(months, 12)])
@@ -141,8 +141,8 @@ def test_the_split_never_lowers_the_evidence() -> None:
 
 
 def test_months_by_default(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (100, 10))
-    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (150, 10))
+    few = (100, 10, 25), (150, 10, 10)
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", few)
     rng = np.random.default_rng(3)
     places = rng.uniform(0, 3, (15, 2))
     X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(1.0, 13.0), 15)])
@@ -176,8 +176,8 @@ def test_what_lasts_and_what_does_not_are_both_covariances() -> None:
 
 
 def test_zones_are_found_on_a_sphere(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.QUICK", (200, 12))
-    monkeypatch.setattr("zonal.kriging.space_time.WHOLE", (300, 12))
+    few = (200, 12, 25), (300, 12, 10)
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", few)
     rng = np.random.default_rng(6)
     place = rng.standard_normal((40, 3))
     place /= np.linalg.norm(place, axis=1)[:, None]
@@ -196,3 +196,30 @@ def test_zones_are_found_on_a_sphere(monkeypatch) -> None:
 
     # Along a parallel nothing changes: only a term in zones knows it at other longitudes.
     assert error(found.kernel, found.noise) < 0.5 * error(start.kernel, start.noise)
+
+
+@pytest.mark.parametrize("n_times", [12, 5000], ids=["few", "many"])
+def test_values_at_lags_that_were_met_and_others(n_times) -> None:
+    """More lags than there is room for, and 23 that come back, against NumPy."""
+    rng = np.random.default_rng(0)
+    rows, others = (
+        np.column_stack([rng.uniform(0, 3, (n, 2)), rng.integers(0, n_times, n) / 11.0])
+        for n in (70, 1100)
+    )
+    kernel = (
+        zonal.SpaceTime(zonal.Matern(2.5, [0.5, 0.7]), zonal.Cauchy(2.0, 0.9), 0.4)
+        + 0.3 * zonal.SpaceTime(zonal.Matern(1.5, [2.0, 1.0]), zonal.Periodic(12 / 11, 0.8))
+        + 0.2 * zonal.SpaceTime(zonal.Matern(0.5, [1.0, 1.0]), None)
+    )
+    delta = rows[:, None, :] - others
+    expected = kernel.of_differences(delta)
+    np.testing.assert_allclose(cross_values(kernel, rows, others), expected, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(fast_differences(kernel, delta), expected, rtol=0, atol=1e-13)
+
+
+def test_landmarks_of_a_kernel_with_a_scale_for_each_column() -> None:
+    rng = np.random.default_rng(0)
+    rows, others = rng.uniform(size=(40, 3)), rng.uniform(size=(30, 3))
+    kernel = zonal.Matern(1.5, [0.2, 0.5, 1.0])
+    expected = kernel.of_differences(rows[:, None, :] - others)
+    np.testing.assert_allclose(cross_values(kernel, rows, others), expected, rtol=0, atol=1e-13)

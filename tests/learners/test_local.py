@@ -225,6 +225,20 @@ def test_rows_beyond_memory_are_not_kept(monkeypatch):
     np.testing.assert_allclose(part.predict(rows), whole.predict(rows), atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["classes", "errors"])
+def test_rows_beyond_memory_are_not_gathered_by_surprise(monkeypatch, kind):
+    """Where a local part must be, and cannot be one of parts, the rows are refused."""
+    rows, y = rough(300)
+    monkeypatch.setattr("zonal.partitions.staying.KEPT_BYTES", 100)
+    columns, model, options = (rows, y > 0), zonal.KernelRidgeClassifier(None), {}
+    if kind == "errors":
+        columns, model = (rows, y, np.ones(300)), zonal.KernelRidge(None)
+        options = {"noise_variance": True}
+    blocks = (tuple(one[start : start + 100] for one in columns) for start in (0, 100, 200))
+    with pytest.raises(ValueError, match="keeps all rows in memory, but they take more than"):
+        model.fit(blocks, **options)
+
+
 def test_classes():
     rows = np.random.default_rng(3).uniform(0, 1, (1500, 2))
     labels = np.array(["a", "b"])[((rows * 7).astype(int).sum(axis=1) % 2)]
@@ -281,9 +295,8 @@ def test_gradient(kernel, given):
     assert_gradient(fitted.gradient(NEW), fitted.predict, NEW)
 
 
-def test_choice_of_a_local_part_in_a_learned_metric(monkeypatch):
+def test_choice_of_a_local_part_in_a_learned_metric():
     """The metric has the target's rounding in it, by which rows must not be shuffled anew."""
-    monkeypatch.setattr("zonal.selection.ladder.AHEAD", 0.0)  # features stay in the race
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (600, 6))
     y = np.sin(2 * (X[:, 0] + X[:, 1] - X[:, 2])) + 0.01 * rng.standard_normal(600)

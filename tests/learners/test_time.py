@@ -36,8 +36,8 @@ def year(frame: pd.DataFrame) -> np.ndarray:
 def seen() -> tuple[zonal.KernelRidge, pd.DataFrame]:
     patch = pytest.MonkeyPatch()
     with patch.context() as short:
-        short.setattr("zonal.kriging.space_time.QUICK", (200, 12))
-        short.setattr("zonal.kriging.space_time.WHOLE", (300, 16))
+        few = (200, 12, 25), (300, 16, 10)
+        short.setattr("zonal.kriging.space_time.SPACE_TIME", few)
         frame, y = stations()
         return zonal.KernelRidge(random_state=0, budget=64).fit(frame, y), frame
 

@@ -1,7 +1,9 @@
 """A weighted mean whose weights change with the distance to the nearest rows, as a model."""
 
+import copy
 from dataclasses import replace
 
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -156,6 +158,30 @@ def test_saved_refitted_and_light(data, models, queries, tmp_path):
     again = blend.refitted(*data)
     np.testing.assert_allclose(again.predict(queries), blend.predict(queries), rtol=1e-6)
     assert "0.00 near, 0.80 far" in str(blend.recipe_)
+
+
+def test_rows_that_come_later(data, models, queries):
+    """`partial_fit` goes on with the members' parameters and the weights at all distances."""
+    X, y = data
+    first, second, blend = models
+    part = copy.copy(blend)
+    block = Block(X[:400], y[:400])
+    part._sums_, part.n_rows_ = part._start_.sums(block), 400
+    part._solution_ = part._start_.solved(part._sums_)
+    part.partial_fit(X[400:], y[400:])
+    np.testing.assert_allclose(part.predict(queries), blend.predict(queries), rtol=1e-9)
+    w = shares(data, queries)
+    expected = w[:, 0] * first.predict(queries) + w[:, 1] * second.predict(queries)
+    np.testing.assert_allclose(part.predict(queries), expected, rtol=1e-9)
+
+
+def test_queries_on_dask(models, queries):
+    """The distance of a query counts, not which chunk it is in."""
+    blend, lazy = models[2], da.from_array(queries, (7, 2))
+    np.testing.assert_allclose(blend.predict(lazy).compute(), blend.predict(queries), rtol=1e-12)
+    low, high = blend.predict_interval(lazy)
+    expected = blend.predict_interval(queries)
+    np.testing.assert_allclose([low.compute(), high.compute()], expected, rtol=1e-9)
 
 
 def test_weights_that_are_no_weights_are_refused():

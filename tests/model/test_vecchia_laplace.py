@@ -78,3 +78,22 @@ def test_with_all_rows_as_neighbours_it_is_dense(name, with_features):
     np.testing.assert_allclose(mean[:, 0], known, atol=1e-6)
     np.testing.assert_allclose(std[:, 0] ** 2, variance, atol=1e-6)
     assert solved.log_evidence == pytest.approx(evidence, abs=1e-6)
+
+
+@pytest.mark.parametrize("likelihood", [Poisson(), NegativeBinomial(5.0)], ids=repr)
+def test_a_wide_prior_does_not_throw_newtons_method_off(likelihood):
+    """Counts from none to hundreds, and a variance of a thousand: f = μ + σ²K g at the mode."""
+    rng = np.random.default_rng(0)
+    y = rng.poisson(np.exp(3 + 3 * LATENT)) * (rng.random(N) > 0.2)
+    kernel, scale = zonal.Matern(1.5, 8.0), 1000.0
+    locations = locate(X, y[:, None].astype(float), None)
+    packed = np.column_stack([y, np.zeros(N), np.ones(N)])
+    responses = Responses.of(locations, packed, None)
+    solved = find_laplace(
+        locations, responses, likelihood, Found(kernel, 1.0, 1.0, 0.0), scale, n_neighbors=N
+    )
+    f = solved.latent[locations.index]
+    g = likelihood.derivatives(Observed.of(y.astype(float)), f)[0]
+    assert abs(g.sum()) < 1e-4
+    level = f - scale * kernel(X) @ g
+    np.testing.assert_allclose(level, level.mean(), atol=1e-3 * np.ptp(f))

@@ -329,6 +329,20 @@ def test_the_order_of_rows_does_not_matter():
         assert spread < 0.01 * np.std(y)
 
 
+def test_a_splitter_lets_features_compete_on_places():
+    """A field of one wave, asked far from the rows: what is smooth everywhere goes on there."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 4, (600, 2))
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(600)
+    strips = np.floor(X[:, 1]).astype(int)
+    cv = [(np.flatnonzero(strips != k), np.flatnonzero(strips == k)) for k in range(4)]
+    told = zonal.KernelRidge(budget=64, random_state=0, cv=cv).fit(X, y).selection_
+    last = told[told["round"] == 5]
+    assert last["features"].iloc[0] == "split"
+    assert (last["local"] == "none").any()
+    assert last["weight"].sum() == pytest.approx(1.0)
+
+
 def test_places_have_one_candidate():
     """Unit vectors, or up to three columns: a local part with the low degrees in features."""
     rng = np.random.default_rng(9)

@@ -30,6 +30,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from .._typing import FloatArray
+from .numerics import EDGES
 from .quantiles import MeanQuantiles, ScoreQuantiles
 
 __all__ = ["DistanceScale", "distance_scale", "held_at_distances"]
@@ -42,8 +43,6 @@ LEVELS = np.array([0.9, 0.95])
 # right; with three distances 87.8, 85.5 and 90.5 %; with C alone 94.4, 88.9 and 94.1 %, and larger
 # interval scores; with no factor 82.9, 80.8 and 89.7 %.
 NODES, GROUPS = 4, 10
-# Classes of distances in which coverage is told, in spacings of the rows.
-EDGES = (0.0, 1.5, 3.0, 6.0, 12.0, np.inf)
 
 
 @dataclass(frozen=True)

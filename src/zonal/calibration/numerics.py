@@ -5,6 +5,7 @@ import numpy as np
 __all__ = [
     "ALPHAS",
     "BOUNDS",
+    "EDGES",
     "FACTORS",
     "LEVELS",
     "NOISES",
@@ -32,3 +33,5 @@ ALPHAS = np.geomspace(1e-3, 1e3, 7)
 BOUNDS, START = ((-3.0, 4.0), (-6.0, 2.0)), (0.5, -2.0)
 #: Where log T is looked for, of classes fitted by log loss.
 TEMPERATURES = (-1.5, 1.5)
+#: Classes of distances in which coverage is told, in spacings of the rows.
+EDGES = (0.0, 1.5, 3.0, 6.0, 12.0, np.inf)

@@ -20,12 +20,9 @@ from .covariance import terms_of
 from .effort import FEW_NEIGHBORS, JUDGED
 from .low import length_scale_of
 from .neighbors import Indices, Nearest, earlier_neighbors
-from .numerics import BLOCK, CANDIDATES, LEAST_NOISE, LITTLE
+from .numerics import BLOCK, CANDIDATES, LEAST_NOISE, LITTLE, PER_NEIGHBOR
 
 __all__ = ["CorrelatedRows", "metric_points", "unexplained"]
-
-# Candidates of each term, for every neighbour.
-PER_NEIGHBOR = 2
 
 
 def metric_points(kernel: Kernel, rows: Array, other: Kernel | None = None) -> FloatArray:

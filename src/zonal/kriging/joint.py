@@ -308,11 +308,11 @@ def n_first_rows(process: LocalProcess, features: Features | None = None) -> int
         Features beside the process, by default those of its own low degrees. Of rows that are far
         apart the process itself is noise to the former, and not less than the noise proper.
     """
-    noise = process.noise / float(process.kernel.diag(process.rows[:1])[0])
+    noise, least = process.noise / float(process.kernel.diag(process.rows[:1])[0]), FIRST_ROWS
     if features is not None:
-        noise = max(noise, 1.0)
+        noise, least = max(noise, 1.0), 2 * FIRST_ROWS
     n_columns = (features or process.features)(process.rows[:1]).shape[1]
-    return max(FIRST_ROWS, math.ceil(n_columns * noise / NOISE_SHARE))
+    return max(least, math.ceil(n_columns * noise / NOISE_SHARE))
 
 
 def _marginal(

@@ -10,13 +10,13 @@ from .._typing import FloatArray
 from ..engines.correlation import Correlation, scaled
 from ..kernels.compiled import of_kernel
 from .climbing import maximize
-from .effort import BASE_ROWS, FIRST_ROWS, JUDGED
+from .effort import FIRST_ROWS, JUDGED
 from .evidence import evaluate
 from .joint import Features, whitened_gram
 from .locations import Locations
 from .marginal import Observed, best_ratio
 from .neighbors import earlier_neighbors
-from .numerics import SAMPLE_NUMBERS
+from .numerics import BASE_ROWS, SAMPLE_NUMBERS
 from .process import LocalProcess
 from .sample import Parameters, Sample
 from .search import Found

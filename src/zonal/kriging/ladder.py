@@ -23,14 +23,14 @@ from ..engines.correlation import scaled
 from ..kernels import Kernel
 from ..kernels.compiled import of_kernel
 from .covariance import covariance_of, terms_of
-from .effort import BASE_ROWS, FEW_NEIGHBORS, JUDGED, STEPS
+from .effort import FEW_COLUMNS, FEW_NEIGHBORS, JUDGED
 from .judge import Judge, Short, Step
 from .locations import Locations
 from .longer import best_beside
 from .low import covers_sphere, length_scale_of, low_degrees
 from .neighbors import Indices, Nearest, earlier_neighbors
 from .noise import has_signal
-from .numerics import LEAST_NOISE, LOG_NOISE, START_NOISE
+from .numerics import BASE_ROWS, LEAST_NOISE, LOG_NOISE, START_NOISE, STEPS
 from .sample import Parameters
 from .search import Found
 from .units import log_noise
@@ -42,8 +42,6 @@ __all__ = ["is_short", "split_parameters"]
 # one (.333 where a second term has .288), .26 on COADS and .05 on the simulated field, which get
 # better (2.3 to 1.2 K; .833 to .831).
 NEAR = 0.5
-# Among more columns than these a few hundred features carry next to nothing of a kernel.
-MANY_COLUMNS = 6
 
 
 def split_parameters(
@@ -82,7 +80,7 @@ def split_parameters(
     n_features = min(n_features, len(locations) // 2)
     if n_features < 1 or start.noise < LEAST_NOISE or not has_signal(locations.targets):
         return start
-    if locations.rows.shape[1] > MANY_COLUMNS:
+    if locations.rows.shape[1] > FEW_COLUMNS:
         return start
     if not move_kernel:
         return _as_given(locations, start, n_features)

@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 __all__ = [
+    "BASE_ROWS",
     "BLOCK",
     "BLOCK_NUMBERS",
     "CANDIDATES",
     "DRAWN_COLUMNS",
+    "EQUAL_STEPS",
     "EXTENTS",
     "FAR",
     "FIRST_STEPS",
@@ -32,7 +34,9 @@ __all__ = [
     "NEGLIGIBLE",
     "NOISE_START",
     "PART",
+    "PER_NEIGHBOR",
     "POINTS",
+    "POWERS",
     "PREDICTED_ROWS",
     "QUERIES",
     "RATIOS",
@@ -41,14 +45,19 @@ __all__ = [
     "ROUNDING",
     "SAME_METRIC",
     "SAMPLE_NUMBERS",
+    "SHORTEST",
     "SMALLEST",
     "SMOOTHNESS",
     "STARTS",
     "START_NOISE",
+    "START_NOISE_OF_TERMS",
+    "STAYS",
+    "STEPS",
     "SUMMED_ROWS",
     "TILE",
     "TREE_COLUMNS",
     "TREE_COLUMNS_OF_FEW",
+    "UNREACHED",
 ]
 
 #: The smoothness ν of Matérn kernels that compiled code knows.
@@ -133,3 +142,20 @@ REACHES, EXTENTS = (6.0, 12.0, 24.0, 3.0), (1.0, 0.3)
 #: How much less places count than times where neighbours are of the same time, and the other way;
 #: and what time counts for a term that does not depend on it: it tells rows of one place apart.
 LITTLE = 1e-3
+#: Equidistant times differ by less, relative to their steps.
+EQUAL_STEPS = 1e-6
+#: Terms of space and time: the least noise that their climbs start from; where what stays begins,
+#: from place to place and over large regions, in units of the first length scale; the shortest
+#: length scale in the same units; and that of columns which a term does not depend on.
+START_NOISE_OF_TERMS = 1e-5
+STAYS = (("near", 0.25), ("far", 4.0))
+SHORTEST, UNREACHED = 1e-3, 1e6
+#: The power of the lag in time. Up to one the kernel is convex: a forecast goes back to the mean
+#: and never beyond, and what lasts can be split off (Pólya).
+POWERS = (0.1, 1.0)
+#: Rows among which the neighbours of those that are judged are: beyond, they are as good as near.
+BASE_ROWS = 100_000
+#: Steps of a climb at most; most end before.
+STEPS = 12
+#: Candidates of each term of a kernel, for every neighbour.
+PER_NEIGHBOR = 2

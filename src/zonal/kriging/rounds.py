@@ -11,7 +11,7 @@ from .._deadline import Deadline
 from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
 from .climbing import maximize
-from .effort import FEW_SCALES, ROUNDS, ROUNDS_OF_MANY
+from .effort import ROUNDS
 from .sample import Parameters, Sample
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "Climber",
 ]
 
-BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS))
+BEGIN, GO_ON, COMPARE, POLISH, POLISH_QUICKLY = range(len(ROUNDS[1]))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Climber:
     @property
     def rounds(self) -> tuple[tuple[int, int, int, int, int], ...]:
         """The rounds for as many length scales."""
-        return ROUNDS if len(self.free) - 2 <= FEW_SCALES else ROUNDS_OF_MANY
+        return ROUNDS[max(least for least in ROUNDS if least <= max(len(self.free) - 2, 1))]
 
     def climb_all(
         self, number: int, candidates: list[Candidate], deadline: Deadline

@@ -11,16 +11,15 @@ from .._typing import FloatArray
 from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
 from ..kernels.compiled import of_kernel
-from .effort import BASE_ROWS
 from .locations import Locations
 from .low import Low
 from .noise import find_noise, has_signal
-from .numerics import NOISE_START, SMOOTHNESS, STARTS
+from .numerics import BASE_ROWS, NOISE_START, SMOOTHNESS, STARTS
 from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
 from .sample import Parameters, Sample
 from .units import Units, log_noise
 
-__all__ = ["Found", "find_candidates", "find_parameters", "polish"]
+__all__ = ["Found", "find_candidates", "find_first", "find_others", "find_parameters", "polish"]
 
 _FAMILIES = dict(
     zip(SMOOTHNESS, map(Correlation, (EXPONENTIAL, MATERN_32, MATERN_52)), strict=True)
@@ -55,9 +54,6 @@ class Found:
     low: Low | None = None
 
 
-Settled = Callable[[Found], bool]
-
-
 def find_parameters(
     locations: Locations,
     kernel: Kernel | None = None,
@@ -66,7 +62,7 @@ def find_parameters(
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     verbose: bool = False,
     deadline: Deadline | None = None,
-    quick: Settled | None = None,
+    quick: Callable[[Found], bool] | None = None,
 ) -> Found:
     """Maximise the evidence of a sample, over whatever is not given.
 
@@ -113,7 +109,6 @@ def find_candidates(
     smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
     starts: tuple[tuple[float, float], ...] = STARTS,
     deadline: Deadline | None = None,
-    settled: Settled | None = None,
 ) -> list[Found]:
     """The parameters of each ν that `find_parameters` compares, before it polishes the best.
 
@@ -127,8 +122,6 @@ def find_candidates(
         Where to climb from; see `Units.starts`.
     deadline : Deadline, optional
         How long it may take.
-    settled : callable, optional
-        Tells of the parameters of the middle ν whether there is no need to look at others.
 
     Returns
     -------
@@ -136,8 +129,48 @@ def find_candidates(
         The one of the largest evidence first.
     """
     search = _Search.of(locations, None, noise, n_neighbors, smoothness, False, starts)
-    candidates = search.compared(deadline or Deadline(), settled)
+    candidates = search.compared(deadline or Deadline())
     return [search.found(candidate) for candidate in reversed(candidates)]
+
+
+def find_first(
+    locations: Locations,
+    noise: float | None = None,
+    n_neighbors: int = 24,
+    deadline: Deadline | None = None,
+) -> Found:
+    """The parameters of ν = 3/2 after a first climb; `find_others` goes on from there.
+
+    Parameters
+    ----------
+    locations, noise, n_neighbors, deadline
+        As in `find_parameters`.
+    """
+    deadline = deadline or Deadline()
+    search = _Search.of(locations, None, noise, n_neighbors, (1.5,), False)
+    best = search.begun(deadline)
+    if search.has_signal and not deadline.passed():
+        best = search.climber.climb(GO_ON, best)
+    return search.found(best)
+
+
+def find_others(
+    locations: Locations,
+    found: Found,
+    noise: float | None = None,
+    n_neighbors: int = 24,
+    smoothness: tuple[float, ...] = (0.5, 1.5, 2.5),
+) -> list[Found]:
+    """Climb with several ν from the parameters of one.
+
+    Parameters
+    ----------
+    locations, noise, n_neighbors, smoothness
+        As in `find_parameters`.
+    found : Found
+        With a Matérn kernel of its own length scales.
+    """
+    return _climbed(locations, found, noise, n_neighbors, smoothness, COMPARE)
 
 
 def polish(
@@ -147,22 +180,28 @@ def polish(
 
     Parameters
     ----------
-    locations, noise, n_neighbors
-        As in `find_parameters`.
-    found : Found
-        With a Matérn kernel of its own length scales.
+    locations, found, noise, n_neighbors
+        As in `find_others`.
     """
     smoothness = (float(found.kernel.nu),)
+    return _climbed(locations, found, noise, n_neighbors, smoothness, POLISH_QUICKLY)[0]
+
+
+def _climbed(
+    locations: Locations,
+    found: Found,
+    noise: float | None,
+    n_neighbors: int,
+    smoothness: tuple[float, ...],
+    number: int,
+) -> list[Found]:
+    """Climb one round from parameters that are known, with each of some ν."""
     search = _Search.of(locations, None, noise, n_neighbors, smoothness, False)
     if not search.has_signal:
-        return found
-    units = search.units
-    log_scales = np.log(np.broadcast_to(found.kernel.length_scale, units.spread.shape))
-    first = np.unique(units.groups, return_index=True)[1]  # columns of a group share their scale
-    start = Parameters((log_scales - np.log(units.spread))[first], log_noise(found.noise))
-    return search.found(
-        search.climber.climb(POLISH_QUICKLY, Candidate(search.correlations[0], start))
-    )
+        return [found]
+    start = search.start_of(found)
+    starts = [Candidate(correlation, start) for correlation in search.correlations]
+    return [search.found(one) for one in search.climber.climb_all(number, starts, Deadline())]
 
 
 @dataclass(frozen=True)
@@ -202,22 +241,31 @@ class _Search:
         climber = Climber(sample, free, n_neighbors, verbose)
         return cls(kernel, units, climber, correlations, starts, has_signal(head.targets))
 
-    def compared(self, deadline: Deadline, settled: Settled | None = None) -> list[Candidate]:
-        """Candidates of all kernels, the best one last; one if what it has settles the matter."""
+    def start_of(self, found: Found) -> Parameters:
+        """Parameters that were found before, in units of the columns."""
+        units = self.units
+        log_scales = np.log(np.broadcast_to(found.kernel.length_scale, units.spread.shape))
+        first = np.unique(units.groups, return_index=True)[1]  # a group shares its scale
+        return Parameters((log_scales - np.log(units.spread))[first], log_noise(found.noise))
+
+    def begun(self, deadline: Deadline) -> Candidate:
+        """The middle kernel from the best start."""
         middle = self.correlations[len(self.correlations) // 2]
         if not self.has_signal:
-            return [Candidate(middle, self.starts[0])]
+            return Candidate(middle, self.starts[0])
         begun = [Candidate(middle, start) for start in self.starts]
         if len(begun) > 1:
             begun = self.climber.climb_all(BEGIN, begun, deadline)
-        best = max(begun, key=_value)
-        if deadline.passed():
+        return max(begun, key=_value)
+
+    def compared(self, deadline: Deadline) -> list[Candidate]:
+        """Candidates of all kernels, the best one last."""
+        best = self.begun(deadline)
+        if not self.has_signal or deadline.passed():
             return [best]
         # A single kernel climbs on where kernels would be compared.
-        for climbed in (False, True) if len(self.correlations) > 1 else ():
-            best = self.climber.climb(GO_ON, best) if climbed else best
-            if settled is not None and settled(self.found(best)):
-                return [best]
+        if len(self.correlations) > 1:
+            best = self.climber.climb(GO_ON, best)
         starts = [replace(best, correlation=correlation) for correlation in self.correlations]
         return sorted(self.climber.climb_all(COMPARE, starts, deadline), key=_value)
 

@@ -22,28 +22,19 @@ import numpy as np
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..kernels import Matern, Periodic
+from .effort import SPACE_TIME
 from .kernel_evidence import Judged, Model, Term
 from .locations import Locations
 from .noise import has_signal
-from .numerics import SMOOTHNESS
+from .numerics import EQUAL_STEPS, LITTLE, SMOOTHNESS, START_NOISE_OF_TERMS, STAYS
 from .search import Found
 from .space_time_terms import Space, as_term, change, season, stay
 from .units import column_groups
 
 __all__ = ["closing_period", "find_space_time", "is_circle"]
 
-# Rows that are judged, and their neighbours: where terms are compared, where the best climbs.
-QUICK, WHOLE = (700, 18), (1_800, 24)
-# Iterations of L-BFGS there.
-MANY, FEW = 25, 10
-# How much less places count than times where neighbours are of the same time, and the other way.
-LITTLE = 1e-3
-# What stays, from place to place and over large regions: starts in units of the first length scale.
-STARTS = (("near", 0.25), ("far", 4.0))
 # Times that nobody has named may be those of a circle if they are no more: months, not days.
 MOST_ON_CIRCLE = 12
-LEAST_NOISE = 1e-5
-ROUNDING = 1e-6
 
 
 def is_circle(times: Array, period: float) -> bool:
@@ -74,7 +65,7 @@ def closing_period(times: Array) -> tuple[float, ...]:
     """
     values = np.unique(np.asarray(times, np.float64))
     steps = np.diff(values)
-    if not 2 < len(values) <= MOST_ON_CIRCLE or np.ptp(steps) > ROUNDING * steps.max():
+    if not 2 < len(values) <= MOST_ON_CIRCLE or np.ptp(steps) > EQUAL_STEPS * steps.max():
         return ()
     return (float(steps.mean() * len(values)),)
 
@@ -121,17 +112,20 @@ def find_space_time(
     covered = span * len(times) / (len(times) - 1)  # the last time has its step too
     circle = next((period for period in periods if is_circle(times, period)), None)
     metrics = _metrics(locations.rows, kernel, circle)
-    quick, judged = (Judged(locations, n_rows, m, metrics) for n_rows, m in (QUICK, WHOLE))
+    (*_, many_steps), (*_, few_steps) = SPACE_TIME
+    quick, judged = (Judged(locations, n_rows, m, metrics) for n_rows, m, _ in SPACE_TIME)
     deadline = deadline or Deadline()
-    first = max(start.noise, LEAST_NOISE) if noise is None else max(noise, 1e-7)
-    seasons = tuple(one for one in periods if one != circle and covered >= (2 - ROUNDING) * one)
+    first = max(start.noise, START_NOISE_OF_TERMS) if noise is None else max(noise, 1e-7)
+    seasons = tuple(one for one in periods if one != circle and covered >= (2 - EQUAL_STEPS) * one)
     scales = np.asarray(kernel.length_scale, np.float64)
     space = Space.of(locations.rows[:, :-1], scales[:-1])
     others = _others(locations.rows, space, seasons, circle)
     models = []
     for nu in SMOOTHNESS:
         whole = (change(space, float(scales[-1]), nu, span, circle), *others.values())
-        models.append((*quick.climb(Model(whole, math.log(first)), MANY), ["changes", *others]))
+        models.append(
+            (*quick.climb(Model(whole, math.log(first)), many_steps), ["changes", *others])
+        )
         if deadline.passed():
             break
     winner = max(range(len(models)), key=lambda number: models[number][1])
@@ -142,7 +136,7 @@ def find_space_time(
     while len(names) > 1 and not deadline.passed():
         less = []
         for number in range(1, len(names)):
-            fewer, reached = quick.climb(best.without(number), FEW)
+            fewer, reached = quick.climb(best.without(number), few_steps)
             gain = price * (1 + len(best.terms[number].values))
             left = [name for place, name in enumerate(names) if place != number]
             less.append((reached + gain, reached, fewer, left))
@@ -153,7 +147,9 @@ def find_space_time(
     # Few rows may have preferred the wrong ν: all climb once more, with the terms that are left.
     kept = [["changes", *others].index(name) for name in names]
     finalists = [best, *(model.only(kept) for model, _, _ in models)]
-    climbs = [judged.climb(one, FEW) for one in deadline.while_time(finalists, "all smoothnesses")]
+    climbs = [
+        judged.climb(one, few_steps) for one in deadline.while_time(finalists, "all smoothnesses")
+    ]
     best, value = max(climbs, key=lambda one: one[1])
     if verbose:
         _say(names, value, best)
@@ -181,7 +177,7 @@ def _others(
     rows: Array, space: Space, seasons: tuple[float, ...], circle: float | None
 ) -> dict[str, Term]:
     """Return terms that may stand beside what changes."""
-    found = {f"stays {name}": stay(space, factor) for name, factor in STARTS}
+    found = {f"stays {name}": stay(space, factor) for name, factor in STAYS}
     found |= {f"season of {one:g}": season(space, one) for one in seasons}
     if len(space.scales) == 3 and not column_groups(rows[:, :-1]).any():  # a sphere, the axis last
         zone = space.along(2)

@@ -15,6 +15,7 @@ from ..kernels import Kernel, Matern, Periodic, SpaceTime
 from ..kernels.variograms import variogram
 from .correlated import metric_points
 from .covariance import terms_of
+from .effort import FEW_NEIGHBORS, FIRST_ROWS, JUDGED
 from .kernel_evidence import judged_numbers
 from .locations import Locations
 from .low import LandmarkLow, farthest_points
@@ -24,10 +25,6 @@ from .process import LocalProcess
 from .search import Found
 
 __all__ = ["lasting", "split_space_time"]
-
-# Rows whose evidence is compared, of the first ones, and their neighbours. Features are about what
-# is far: among more rows only what is near would be added.
-N_ROWS, FIRST, FEW_NEIGHBORS = 1_200, 5_000, 20
 
 
 def split_space_time(
@@ -48,7 +45,7 @@ def split_space_time(
     n_features = min(n_features, len(locations) // 4)
     if n_features < 1 or not found.kernel.by_differences or found.noise <= 0:
         return found
-    first = locations.head(FIRST)
+    first = locations.head(FIRST_ROWS // 2)
     m = min(n_neighbors, FEW_NEIGHBORS)
     best, value = found, _evidence(first, found, m)
     for kernel, weight in _long_parts(found.kernel, float(np.ptp(locations.rows[:, -1]))):
@@ -101,7 +98,7 @@ def _long_parts(kernel: Kernel, span: float) -> Iterator[tuple[Kernel, float]]:
 
 def _evidence(locations: Locations, found: Found, n_neighbors: int) -> float:
     """Return the log evidence of rows that are spread over the logarithm of their number."""
-    numbers = judged_numbers(len(locations), N_ROWS, 1)
+    numbers = judged_numbers(len(locations), JUDGED // 2, 1)
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, found.low
     )

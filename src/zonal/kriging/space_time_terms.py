@@ -12,17 +12,13 @@ import numpy as np
 from .._typing import Array, FloatArray
 from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
 from .kernel_evidence import Bounds, Term
+from .numerics import POWERS, SHORTEST, UNREACHED
 
 __all__ = ["Space", "as_term", "change", "season", "stay"]
 
-# Length scales within which the climbs stay: in units of the first, and of the extent of the rows.
-# Of longer ones Vecchia's neighbours know nothing, and extrapolate like polynomials.
-SHORTEST, EXTENTS = 1e-3, 2.0
-# The power of the lag in time. Up to one the kernel is convex: a forecast goes back to the mean and
-# never beyond, and what lasts can be split off (Pólya).
-POWERS = (0.1, 1.0)
-# Length scales of columns that a term does not depend on, in units of the others.
-UNREACHED = 1e6
+# The longest length scales, in extents of the rows: of longer ones Vecchia's neighbours know
+# nothing, and extrapolate like polynomials.
+EXTENTS = 2.0
 
 
 def as_term(kernel: Kernel) -> Term:

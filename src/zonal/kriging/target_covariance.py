@@ -13,9 +13,9 @@ from scipy.optimize import minimize
 from .._typing import FloatArray
 from ..kernels import Kernel
 from .coregional import CoregionalProcess
-from .effort import JUDGED, STEPS
+from .effort import JUDGED
 from .neighbors import Indices
-from .numerics import LOG_ROOTS
+from .numerics import LOG_ROOTS, STEPS
 
 __all__ = ["find_covariances"]
 

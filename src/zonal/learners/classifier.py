@@ -28,16 +28,12 @@ from ..rows.kept import KEPT_BYTES
 from ..rows.progress import phase
 from ..rows.survey import Survey
 from ..selection.records import weighed_records
+from ..selection.rows import MAX_QUERIES
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 from .numerics import FEW_CLASSES
 
 __all__ = ["KernelRidgeClassifier"]
-
-# Rows of so many columns are places, as in the choice.
-PLACE_COLUMNS = 3
-# Rows that weigh classifiers, each left out of the fits.
-BLEND_ROWS = 5_000
 
 
 class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
@@ -382,7 +378,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             return found
         candidates, block = [(start, found)], source.block
         # Rows that are left out alone tell nothing of holes: places have one model.
-        places = block.X.shape[1] <= PLACE_COLUMNS
+        places = block.X.shape[1] <= 3  # as `is_places` has it
         for other in others:
             if other.summation is not None:
                 candidates.append((other, how.on_rows(other.summation.space, block)))
@@ -395,7 +391,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
                 candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
         if len(candidates) == 1:
             return found
-        X, labels, weight = how.sample(block, BLEND_ROWS)
+        X, labels, weight = how.sample(block, MAX_QUERIES)
         weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
         records = weighed_records(start.recipe.records, candidates, weighed)
         self._start_ = replace(start, recipe=replace(start.recipe, records=records))

@@ -28,14 +28,19 @@ from ..model.summation import announce_sums
 from ..moments.folds import Splits
 from ..partitions import FromParts, fit_parts
 from ..partitions.sorting import BLOCK_ROWS
-from ..partitions.staying import check_gathering, gathered, left_in_place
+from ..partitions.staying import (
+    check_gathering,
+    gathered,
+    left_in_place,
+    refuse_gathering,
+)
 from ..persistence.checkpoint import Run
 from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
+from ..rows.kept import BEYOND_MEMORY
 from ..rows.survey import Survey
-from ..selection.candidates import WIDTHS
-from ..selection.choose import BEYOND_MEMORY, Question, choose
+from ..selection.choose import Question, choose
 from ..selection.table import Records
 from .errors import check_one_target, precisions
 from .fitted_attributes import FittedAttributes
@@ -151,6 +156,9 @@ class ModelLearner(FittedAttributes):
         if resumable or isinstance(source, ArraySource) or not (local or splits):
             return source
         found = gathered(source, stays, self.verbose)
+        part = self._local_part()
+        if found is source and part is not None and part.required:
+            refuse_gathering(type(self).__name__)
         return self._held(found, groups=groups) if isinstance(found, Block) else found
 
     def _merges_copies(self, groups: Any = None, **options: Any) -> bool:
@@ -315,7 +323,7 @@ class ModelLearner(FittedAttributes):
             return recipe
         Y = self._cells_.targets(y, len(y)).astype(np.float64)
         # If nothing was chosen, the length scale is the median distance, often far too long.
-        factors = (1.0,) if recipe.records else WIDTHS[1:-1]
+        factors = (1.0,) if recipe.records else (1.0, 0.5, 0.25, 0.12)
         features = tune_length_scales(recipe.features, X, Y, weight, factors)
         return replace(recipe, features=features)
 

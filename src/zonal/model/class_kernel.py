@@ -37,7 +37,7 @@ from .log_loss import LogLoss
 __all__ = ["Linearised", "class_kernel", "kernel_evidence", "landmark_fit", "plain_kernel"]
 
 #: Rows and landmarks of the search, climbs, and steps of each.
-SEARCH_ROWS, LANDMARKS, CLIMBS, STEPS = 4_000, 256, 2, 12
+SEARCH_ROWS, LANDMARKS, CLIMBS, STEPS = 3_000, 192, 2, 12
 #: Where the climb begins, in standard deviations of a column; and the columns of an interaction
 #: there, at most. On validation rows of magic half the length has .299 instead of .294.
 LENGTH, COLUMNS = 3.5, 10

@@ -24,7 +24,6 @@ from scipy.spatial import cKDTree
 from .._typing import FloatArray
 
 __all__ = [
-    "ASKED",
     "LEAST_HOLES",
     "HeldOut",
     "hold_out",

@@ -74,7 +74,6 @@ def find_local_parameters(
     sample = locations.head(SEARCH_ROWS)
     responses = Responses.of(sample, y, weight)
     moves = move_kernel and start.found.low is None and hasattr(start.found.kernel, "length_scale")
-    latent: dict[str, FloatArray | None] = {"f": None}
 
     def at(logs: FloatArray) -> LocalParameters:
         kernel = _stretched(start.found.kernel, logs[1]) if moves else start.found.kernel
@@ -90,11 +89,10 @@ def find_local_parameters(
         where = at(logs)
         found = find_laplace(
             sample, responses, where.likelihood, where.found, where.scale, features,
-            SEARCH_NEIGHBORS, latent["f"], ROUGH,
+            SEARCH_NEIGHBORS, ROUGH,
         )  # fmt: skip
         if not np.isfinite(found.log_evidence):
             return np.inf
-        latent["f"] = found.latent  # the next mode is near
         return -found.log_evidence
 
     size = 1 + moves + len(unknown)

@@ -34,6 +34,8 @@ Features = Callable[[Array], Array]
 # Curvatures below this share of the largest count as it: pseudo-targets stay numbers, and the mode
 # does not depend on it.
 LEAST_CURVATURE = 1e-6
+# The least share of a step, and the fall of the log density, relative to it, that stops no step.
+LEAST_SHARE, SLACK = 1e-3, 1e-4
 # Steps, and the change of f that ends them.
 MOST_STEPS, CLOSE = 50, 1e-8
 
@@ -69,11 +71,10 @@ class Responses:
         return np.bincount(self.place, self.weight * values, self.n_places).astype(np.float64)
 
     def beginning(self, likelihood: Likelihood) -> FloatArray:
-        """Return first latent values at the locations."""
+        """Return first latent values at the locations: the same for all."""
         observed, offset = unpacked(self.packed)
         level = likelihood.level(observed, offset, self.weight)
-        f = likelihood.beginning(observed, offset, level) - offset
-        return self.sums(f) / self.sums(np.ones(len(f)))
+        return np.full(self.n_places, float(likelihood.link(np.asarray(level))))
 
     def expansion(
         self, likelihood: Likelihood, f: FloatArray
@@ -116,7 +117,6 @@ def find_laplace(
     scale: float,
     features: Features | None = None,
     n_neighbors: int = 32,
-    start: FloatArray | None = None,
     close: float = CLOSE,
 ) -> Laplace:
     """Find the mode of f and the log evidence, given all parameters.
@@ -137,12 +137,12 @@ def find_laplace(
         Maps rows [k, d] to features [k, D].
     n_neighbors : int
         Rows that a row is known by.
-    start : ndarray of shape (n,), optional
-        First latent values.
     close : float
         The change of f that ends the steps.
     """
-    f = responses.beginning(likelihood) if start is None else start
+    f = responses.beginning(likelihood)
+    # K⁻¹f: of a constant it is zero. It tells what the prior says of a step.
+    pull = np.zeros(len(f))
     neighbors = earlier = None
     nothing = Repeated.nothing(len(locations), 1)
     m = min(n_neighbors, len(locations))
@@ -156,16 +156,39 @@ def find_laplace(
         if neighbors is None:
             neighbors, earlier = process.near(locations.rows), process.earlier()
         joint = fit_joint(pseudo, process, features, found.ratio, neighbors=earlier)
-        moved = joint.predict(locations.rows, features, neighbors=neighbors)[0][:, 0] - f
-        # Where a step grows, Newton's method has overshot (counts far above their mean).
-        largest = float(np.abs(moved).max())
-        f = f + (moved if largest <= 2 * change else moved / 2)
-        change = largest
+        moved = joint.predict(locations.rows, features, neighbors=neighbors)[0][:, 0]
+        step = moved - f, precision * (targets - moved) - pull
+        share = _share_of_step(responses, likelihood, (f, pull), step)
+        f, pull = f + share * step[0], pull + share * step[1]
+        change = float(np.abs(step[0]).max())
     targets, precision, log_density = responses.expansion(likelihood, f)
     normal = 0.5 * float(np.sum(np.log(precision / (2 * np.pi)) - precision * (targets - f) ** 2))
     evidence = _with_scale(joint, scale) + log_density - normal
     joint = replace(joint, found=replace(joint.found, scale=np.array([scale])))
     return Laplace(joint, f, evidence, n_steps)
+
+
+def _share_of_step(
+    responses: Responses,
+    likelihood: Likelihood,
+    at: tuple[FloatArray, FloatArray],
+    step: tuple[FloatArray, FloatArray],
+) -> float:
+    """Return how much of a step to take: half as much as long as the posterior density falls.
+
+    Newton's method overshoots where counts are far from what the latent values say, and never comes
+    back where the prior is wide. Pairs are f and K⁻¹f.
+    """
+
+    def log_posterior(share: float) -> float:
+        f, pull = (now + share * move for now, move in zip(at, step, strict=True))
+        return responses.expansion(likelihood, f)[2] - 0.5 * float(f @ pull)
+
+    before, share = log_posterior(0.0), 1.0
+    # Neighbours are not quite a process: a density that hardly falls is not a step too far.
+    while share > LEAST_SHARE and not log_posterior(share) > before - SLACK * abs(before):
+        share /= 2
+    return share
 
 
 def _with_scale(joint: Joint, scale: float) -> float:

@@ -14,7 +14,7 @@ from ..rows.kept import GATHERED_BYTES, KEPT_BYTES, n_bytes
 from ..rows.large import LargeSource
 from ..rows.progress import phase
 
-__all__ = ["check_gathering", "gathered", "left_in_place"]
+__all__ = ["check_gathering", "gathered", "left_in_place", "refuse_gathering"]
 
 
 def left_in_place(X: Any, y: Any, weight: Any) -> LargeSource | None:
@@ -46,6 +46,21 @@ def gathered(source: Source, stays: bool, verbose: bool = False) -> Block | Sour
         return LargeSource(source) if stays else source
     phase(f"gathered {len(held):,} rows, {n_bytes(held) / 1e6:,.1f} MB", verbose)
     return held
+
+
+def refuse_gathering(owner: str) -> None:
+    """Raise ValueError: rows are too many for a local part that cannot be one of parts.
+
+    Parameters
+    ----------
+    owner : str
+        The class of the learner.
+    """
+    raise ValueError(
+        f"The local part of {owner} keeps all rows in memory, but they take more than "
+        f"{KEPT_BYTES / 2**30:.3g} GB. Classes, other likelihoods, splitters as cv and "
+        "noise_variance are not fitted in parts: use fewer rows or local=None."
+    )
 
 
 def check_gathering(pilot: Block, n_rows: int, verbose: bool = False) -> None:

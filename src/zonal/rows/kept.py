@@ -4,10 +4,19 @@ from dataclasses import dataclass
 
 from .block import Block, join
 
-__all__ = ["GATHERED_BYTES", "KEPT_BYTES", "PILOT_BYTES", "PILOT_ROWS", "KeptRows", "n_bytes"]
+__all__ = [
+    "BEYOND_MEMORY",
+    "GATHERED_BYTES",
+    "KEPT_BYTES",
+    "PILOT_BYTES",
+    "PILOT_ROWS",
+    "KeptRows",
+    "n_bytes",
+]
 
 #: Rows of more bytes than this are not kept unless somebody asks for it.
 KEPT_BYTES = 2 << 30
+BEYOND_MEMORY = f"more than {KEPT_BYTES >> 30} GB of rows"
 #: Where rows can stay in parts, no more than this is gathered: a fit holds about five times the
 #: bytes of its rows, and should not need a gigabyte of a machine that only asks a cluster.
 GATHERED_BYTES = 128 << 20

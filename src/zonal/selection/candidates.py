@@ -21,13 +21,10 @@ from ..kernels.bandwidth import median_distance
 from ..polynomials import harmonic_dimension
 from .sums import SUMS, Columns
 
-__all__ = ["COMPOSITE", "FAMILIES", "WIDTHS", "Kernelized", "Scales", "maps_for", "scout_for"]
+__all__ = ["LANDMARKS", "Kernelized", "Scales", "flat_list", "maps_for", "scout_for"]
 
-FAMILIES = ("gaussian", "matern 5/2", "matern 3/2", "laplacian")
-#: Length scales that are tried, in units of the median distance.
-WIDTHS = (2.0, 1.0, 0.5, 0.25, 0.12, 0.06)
-#: Maps of several groups of columns, which kernels do not move between.
-COMPOSITE = ("product", *SUMS)
+#: The map that any kernel and any rows have.
+LANDMARKS = "nystroem, uniform"
 
 
 @dataclass(frozen=True)
@@ -145,6 +142,35 @@ def _kernel(family: str, length_scale: float) -> Kernel:
     if family == "laplacian":
         return Laplacian(length_scale)
     return Matern({"matern 5/2": 2.5, "matern 3/2": 1.5}[family], length_scale)
+
+
+def flat_list(scout: str, sums: bool, sphere: bool) -> list[Kernelized]:
+    """Return the kernels that are compared, on a map that is cheap.
+
+    Parameters
+    ----------
+    scout : str
+        The map.
+    sums : bool
+        Whether there are single columns to make sums of.
+    sphere : bool
+        Whether there are unit vectors and other columns beside: products of kernels of both.
+    """
+    found = [
+        Kernelized(family, width, scout)
+        for family in ("gaussian", "matern 3/2", "laplacian")
+        for width in (2.0, 1.0, 0.5)
+    ]
+    if sums:
+        found += [Kernelized("matern 3/2", 2.0, name) for name in SUMS]
+    if sphere:
+        found += [
+            Kernelized(family, width, "product", rest_width)
+            for family in ("gaussian", "matern 3/2")
+            for width in (1.0, 0.5, 0.25, 0.12, 0.06)
+            for rest_width in (2.0, 0.7, 0.25)
+        ]
+    return found
 
 
 def scout_for(dim: int, n_components: int) -> str:

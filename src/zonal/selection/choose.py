@@ -14,30 +14,29 @@ from .._typing import Array, FloatArray
 from ..features.columns.ranker import Ranker
 from ..features.columns.stretcher import Stretcher
 from ..features.columns.table.encoding import SplitTable
+from ..kriging.effort import FEW_COLUMNS
 from ..model.recipe import MIN_ROWS, Local, Recipe, Share
 from ..model.split_fits import FIT_NEIGHBORS
 from ..moments.folds import Splits
 from ..rows import sample_rows
 from ..rows.copies import relative_weights
-from ..rows.kept import KEPT_BYTES, PILOT_ROWS
+from ..rows.kept import BEYOND_MEMORY, KEPT_BYTES, PILOT_ROWS
 from ..rows.survey import Survey
 from .class_candidates import class_candidates, has_class_candidates
 from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
-from .ladder import BEHIND, Ladder, Weighed, is_places
+from .ladder import Ladder, Weighed, is_places
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
-__all__ = ["BEYOND_MEMORY", "Question", "choose"]
+__all__ = ["Question", "choose"]
 
 #: Among so many columns no row is near another; a local part that is asked for is fitted anyway.
 MAX_COLUMNS = 100
-#: In more columns than these, more rows are about as near as the nearest ones, and each of them
-#: tells something: 96 instead of 32 neighbours took diamonds from 555.6 to 548.4, bikeshare from
+#: In many columns, 96 instead of 32 neighbours took diamonds from 555.6 to 548.4, bikeshare from
 #: 32.16 to 31.72 and protein from 3.240 to 3.202 (RMSE).
-FEW_COLUMNS, MANY_NEIGHBORS = 6, 96
-BEYOND_MEMORY = f"more than {KEPT_BYTES >> 30} GB of rows"
+MANY_NEIGHBORS = 96
 
 
 @dataclass(frozen=True)
@@ -135,9 +134,7 @@ def choose(question: Question) -> Recipe | None:
         if question.logistic and not places and ranked_better(rows):
             rows = asked(step=Ranker())
         log, deadline = Log(question.verbose), question.deadline
-        search = FeatureSearch(
-            rows, question.budget, question.seed, log, question.metric, deadline, brief=not alone
-        )
+        search = FeatureSearch(rows, question.budget, question.seed, log, question.metric, deadline)
         if local is None or unheld:
             found = _features(rows, search)
         else:
@@ -197,7 +194,7 @@ def _of_both_kinds(alone: Weighed, tried: list[Candidate]) -> Weighed:
     first = alone.candidates[0]
     others = [c for c in tried if (c.found is None) != (first.found is None)]
     best = min(others, key=lambda c: c.loss, default=None)
-    if best is None or BEHIND * best.loss > first.loss:
+    if best is None or 0.9 * best.loss > first.loss:
         return alone
     for candidate in (first, best):
         assert candidate.line is not None

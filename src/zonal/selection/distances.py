@@ -17,7 +17,7 @@ from ..kriging.locations import Locations
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found
 from ..kriging.units import column_groups
-from ..model.held_out import ASKED, HeldOut, hold_out, time_like
+from ..model.held_out import HeldOut, hold_out, time_like
 from ..model.split_fits import SplitFits
 
 __all__ = ["Distances"]
@@ -58,7 +58,7 @@ class Distances:
         rows = self.locations.rows
         time = time_like(rows, column_groups(rows))
         points = self._process(self.first).points
-        return hold_out(points, self.wanted, time=time, n_test=ASKED // 2, seed=self.seed)
+        return hold_out(points, self.wanted, time=time, seed=self.seed)
 
     @property
     def distance(self) -> FloatArray:

@@ -151,6 +151,8 @@ class Judge:
                     low=found.low,
                 )
                 judged = places_of_fit(process, width)
+                if found.low is None and not width:  # nothing but the mean comes from them
+                    judged = judged[:: max(len(judged) // 500, 1)]
                 joint = fit_joint(
                     locations, process, map_, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
                 )

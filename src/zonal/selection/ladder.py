@@ -7,30 +7,29 @@ it leaves more than `LOST` of the variance, which may be outliers that it takes 
 the last column is like a time, a kernel of space and time stands beside it; both predict held-out
 rows at several distances (`distances`), and are weighed by them (`weighing`).
 
-*Other columns*:
+*Other columns* (`Ladder.columns`); one rule, better beyond chance on the same held-out rows
+(`weights.beyond_chance`), decides all of it:
 
-1. Narrow features and neighbours in plain columns are scored. With less than `AHEAD` of the loss
-   of narrow features, neighbours go on alone: wider features have not been seen to gain more than
-   that. With more than `BEHIND` of it, and more than `NOISY` of noise, they go no further.
-2. Neighbours are tried in a learned metric, and in tables in columns that are stretched where
-   targets are steep. Features go through the rounds of `features`, in plain columns and in the
-   learned metric; they are dropped after the second if neighbours have less than `BEHIND` of their
-   loss.
-3. Features stand beside the best neighbours: functions of single columns, or a few of long range,
-   and those of step 2 where they do better than the neighbours.
+1. Neighbours in plain columns, after the first climb of the evidence.
+2. Features by successive halving (`features`), on twice as many rows and columns in each round.
+   They are dropped as soon as neighbours are better, even if all rounds to come together gain as
+   much as the last. The best two of different kinds are left.
+3. Neighbours are dropped if a mean with them is not better than these features alone. Else they
+   are tried with other kernels, in columns that are stretched where targets are steep, in a learned
+   metric, and beside features of long range and functions of single columns.
 4. The best `SURVIVORS` predict the same held-out rows. Their weights are those whose mean has the
-   smallest squared error there. One candidate alone is taken unless the mean is better beyond
-   chance.
+   smallest squared error there. One candidate alone is taken unless the mean is better.
 """
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..features.columns.stretcher import Stretcher
+from ..kriging.effort import FEW_COLUMNS
 from ..kriging.search import Found
 from ..kriging.space_time import closing_period
 from ..kriging.units import column_groups
@@ -41,30 +40,22 @@ from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .candidates import Kernelized, scout_for
 from .distances import Distances
-from .features import ROWS_A_COLUMN, FeatureSearch
+from .features import FeatureSearch, Ranked
 from .judge import Candidate, Judge
 from .neighbors import NeighborSearch, stretched
 from .records import Log
 from .rows import Rows
-from .sums import Columns
+from .sums import SUMS, Columns
 from .weighing import verdict
 from .weights import LEAST_WEIGHT, beyond_chance, simplex_weights, spread_of_mean
 
-__all__ = ["BEHIND", "Ladder", "Weighed", "is_places", "weigh"]
+__all__ = ["Ladder", "Weighed", "is_places", "weigh"]
 
-#: Shares of the loss of narrow features: with less, neighbours go on alone; with more, and more
-#: noise than this relative to the field, they go no further. Wage and happiness have 1.06 to 1.17
-#: of the loss and a noise of 0.36 to 1.9; bikeshare and txhousing 0.16 and 0.71 and less than 0.1.
-AHEAD, BEHIND, NOISY = 0.55, 0.9, 0.3
 #: Candidates that are weighed: each costs as much as the others in predictions. Not tuned.
 SURVIVORS = 4
 #: Features of long range beside a local part: their number, and their length scale in median
-#: distances. Of the features found: so many, for whitening takes as long as all the rest with more.
-LONG_COLUMNS, LONG_WIDTH, JOINT_COLUMNS = 128, 1.5, 256
-#: From so many columns on, functions of single columns stand beside a local part.
-MANY_COLUMNS = 3
-#: Places have at most so many columns.
-PLACE_COLUMNS = 6
+#: distances.
+LONG_COLUMNS, LONG_WIDTH = 128, 1.5
 #: A field of which more is left on held-out rows may be none: Cauchy noise leaves all of it.
 LOST = 0.5
 
@@ -93,7 +84,7 @@ class Weighed:
 
 def is_places(rows: Rows, scaled: bool) -> bool:
     """Tell whether rows are places, perhaps with a time or a depth, not a table of other things."""
-    few = rows.dim <= 3 or (rows.sphere is not None and rows.dim <= PLACE_COLUMNS)
+    few = rows.dim <= 3 or (rows.sphere is not None and rows.dim <= FEW_COLUMNS)
     return few and not scaled
 
 
@@ -143,16 +134,19 @@ class Ladder:
         """
         split = self._noted(self.neighbors.split())
         others = {} if timeless else self._other_places()
-        if others and self.rows.split_by_user:
-            timed = [self.judge.of_neighbors(found, name=name) for name, found in others.items()]
-            return self.weighed([split, *map(self._noted, timed)], blend)
-        if others:
+        told = self.rows.split_by_user
+        if others and not told:
             return self._chosen(self._at_distances(split, others, blend, asked))
-        lost = self.judge.of_mean(split) > LOST and not self.local.required
-        if lost and self.deadline.allows("features alone"):
-            features = self._features(self.search.scout(self.search.glance()), None)
-            return self.weighed([features, split], blend)
-        return self.weighed([split], blend)
+        found = [split]
+        for name, one in others.items():
+            found.append(self._noted(self.judge.of_neighbors(one, name=name)))
+        lost = self.judge.of_mean(split) > LOST
+        compete = (told or lost) and not self.local.required
+        if compete and self.deadline.allows("features alone"):
+            features = self._with_features(self._features(None)[0][0])
+            # What leaves so much may be no field: neighbours must be better beyond chance.
+            found.insert(0 if lost and not told else len(found), features)
+        return self.weighed(found, blend)
 
     def _other_places(self) -> dict[str, Found]:
         """Return candidates that may be better than the split kernel far from the rows."""
@@ -216,7 +210,7 @@ class Ladder:
 
     def nearest_rows(self) -> Candidate:
         """Return the best local part in plain columns, with length scales of each or of all."""
-        found = [self._noted(self.neighbors.alone(_never, _never))]
+        found = [self._noted(self.neighbors.smoothest(self.neighbors.first()))]
         if self.local.kernel is None and self._has_time("one length scale", found[0]):
             found.append(self._noted(self.neighbors.isotropic()))
         return self._noted(self.neighbors.polished(min(found, key=_loss)))
@@ -227,42 +221,89 @@ class Ladder:
         Parameters
         ----------
         both_kinds : bool
-            Whether neighbours are wanted beside features even where they find mostly noise.
+            Whether neighbours are wanted beside features even where these are better.
         """
-        search, required = self.search, self.local.required
-        narrow = search.glance()
+        first = self._noted(self.neighbors.first())
+        ranked = [] if self.local.required else self._features(first)
+        if not ranked:
+            return self._neighbors(first)
+        best = self._with_features(ranked[0][0])
+        if both_kinds or self._adds(first, best):
+            return [*self._neighbors(first), best]
+        return [best, *(self._with_features(one) for one in _other_kind(ranked))]
 
-        def is_noise(candidate: Candidate) -> bool:
-            return self.judge.of_mean(candidate) > BEHIND * narrow[0][1]
+    def _features(self, rival: Candidate | None) -> Ranked:
+        """Rank features by successive halving; none where a rival is better beyond chance.
 
-        def is_loud(found: Found) -> bool:
-            return found.noise > NOISY and not required
+        Losses fall as one over the number of columns or slower: all that is to come is at most
+        what the last doubling has brought.
+        """
+        if not self.deadline.allows("features alone"):
+            return []
+        before, ranked = math.inf, Ranked()
+        for ranked, width in self.search.rounds():
+            to_come, before = before - ranked[0][1], ranked[0][1]
+            least = ranked[0][1] - max(to_come, 0.0)
+            if rival is not None and least > self.judge.of_mean(rival):
+                best = self._scored(ranked[0][0], width)
+                unit = best.loss / self.judge.of_mean(best)
+                if _is_better(rival, best, unit * to_come):
+                    return []
+        return ranked
 
-        plain = self._noted(self.neighbors.alone(is_loud, is_noise))
-        assert plain.found is not None
-        ratio = self.judge.of_mean(plain) / narrow[0][1]
-        goes_on = not (is_loud(plain.found) and is_noise(plain))
-        found = [plain]
-        if self.classes and goes_on and self.local.kernel is None:
+    def _with_features(self, kernel: Kernelized) -> Candidate:
+        """Score features at full width: half of the budget, for a local part was tried too.
+
+        Where rows are a sample of more, all of which will be summed, at a quarter and a half of the
+        budget first: time goes with the square of the width, and columns that gain nothing beyond
+        chance are not worth minutes.
+        """
+        most = min(self.search.n_components, max(len(self.rows.targets) // 4, 1))
+        if not self._is_sample:
+            return self._noted(self._scored(kernel, -(-most // 2)), kernel)
+        found = self._scored(kernel, -(-most // 4))
+        for share in (2, 1):
+            wider = self._scored(kernel, -(-most // share))
+            if not _is_better(wider, found):
+                break
+            found = wider
+        return self._noted(found, kernel)
+
+    def _scored(self, kernel: Kernelized, n_columns: int) -> Candidate:
+        """Score features of so many columns on the same rows as all others."""
+        metric = self.search.metric_of(kernel)
+        features = self.search.fitted(kernel, metric, n_columns)
+        return self.judge.in_columns(metric).of_features(features, kernel.map)
+
+    def _adds(self, other: Candidate, best: Candidate) -> bool:
+        """Tell whether a mean with another candidate is better than one alone beyond chance.
+
+        Each half of the held-out rows judges the weights that the other has found.
+        """
+        queries = np.concatenate([split.queries for split in self.rows.splits])
+        truth, both = self.rows.targets[queries], np.stack([best.predicted, other.predicted])
+        gains = best.losses.copy()
+        for half in (0, 1):
+            own, rest = slice(half, None, 2), slice(1 - half, None, 2)
+            mean = np.tensordot(simplex_weights(both[:, rest], truth[rest]), both[:, own], 1)
+            gains[own] -= np.square(truth[own] - mean).mean(axis=1)
+        return beyond_chance(gains, best.loss, best.ends)
+
+    def _neighbors(self, first: Candidate) -> list[Candidate]:
+        """Return local parts in plain and in learned columns, alone and beside features."""
+        best = self._noted(self.neighbors.smoothest(first))
+        found = [best]
+        if self.classes and self.local.kernel is None:
             found.append(self._noted(self.neighbors.isotropic()))
-        metric = search.learn_metric() if ratio > AHEAD or required else None
-        if goes_on:
-            steps = [stretched(plain, self.rows.pilot) if self.scaled else None, metric]
-            for step in steps:
-                if step is not None and self._has_time("a local part in other columns", plain):
-                    found.append(self._noted(self.neighbors.in_columns(step, plain)))
-            best = min(range(len(found)), key=lambda i: found[i].loss)
-            found[best] = self._noted(self.neighbors.polished(found[best]))
-        if ratio > AHEAD and not required and self.deadline.allows("features alone"):
-            scouts = search.scout(narrow)
-            if min(map(self.judge.of_mean, found)) > BEHIND * scouts[0][1]:
-                if not goes_on and not both_kinds:
-                    return [self._unrivalled(scouts, metric)]
-                found.append(self._features(scouts, metric))
-        if goes_on:
-            local = min((c for c in found if c.found is not None), key=_loss)
-            if self._has_time("features beside the local part", local):
-                found += self._beside(local, found[-1])
+        steps = [stretched(best, self.rows.pilot) if self.scaled else None]
+        steps.append(self.search.learn_metric())
+        for step in steps:
+            if step is not None and self._has_time("a local part in other columns", best):
+                found.append(self._noted(self.neighbors.in_columns(step, best)))
+        best = min(found, key=_loss)
+        found.append(self._noted(self.neighbors.polished(best)))
+        if self._has_time("features beside the local part", found[-1]):
+            found += self._beside(found[-1])
         return found
 
     def gains_by(self, n_neighbors: int, found: Weighed) -> bool:
@@ -279,65 +320,19 @@ class Ladder:
         more = judge.of_neighbors(first.found, first.features, n_neighbors=n_neighbors)
         return beyond_chance(first.losses - more.losses, first.loss, first.ends)
 
-    def _features(self, scouts: Any, metric: Any) -> Candidate:
-        """Finish the search for features, and score the best like the others."""
-        best, metric = self.search.finished(scouts, metric)
-        return self._noted(self._wide_enough(best, metric), best)
-
-    def _wide_enough(self, best: Kernelized, metric: Any) -> Candidate:
-        """Score a kernel at full width.
-
-        Where rows are a sample of more, all of which will be summed, at a quarter and a half of it
-        first: time goes with the square of the width, and columns that gain nothing beyond chance
-        are not worth minutes.
-        """
-        judge, found, widths = self.judge.in_columns(metric), None, [self._width]
-        if self._is_sample:
-            widths = [-(-self._width // share) for share in (4, 2, 1)]
-        for width in widths:
-            wider = judge.of_features(self.search.fitted(best, metric, width), best.map)
-            if found is not None and not beyond_chance(
-                found.losses - wider.losses, found.loss, found.ends
-            ):
-                break
-            found = wider
-        assert found is not None
-        return found
-
     @property
     def _is_sample(self) -> bool:
         """Whether the rows are a sample of those that will be fitted."""
         return self.rows.pilot.n_rows > len(self.rows.targets)
 
-    @property
-    def _width(self) -> int:
-        """The most features: with more wage takes a third longer, and has the same error."""
-        return min(self.search.n_components, max(len(self.rows.targets) // ROWS_A_COLUMN, 1))
-
-    def _unrivalled(self, scouts: Any, metric: Any) -> Candidate:
-        """Finish the search for features; what the pilot says of the best is enough."""
-        if self._is_sample:
-            return self._features(scouts, metric)
-        best, metric = self.search.finished(scouts, metric)
-        features = self.search.fitted(best, metric, self._width)
-        line = self.log.line_of(best.map, best.words())
-        losses, nothing = np.array([line["error"]]), np.empty((0, 1))
-        return Candidate(best.map, nothing, losses, (1,), metric, features, kernel=best, line=line)
-
-    def _beside(self, local: Candidate, features: Candidate) -> list[Candidate]:
-        """Score features beside the local part: those found, and a few of long range."""
-        found, own = [], local.columns is not None
-        judge = self.judge.in_columns(local.columns)
-        if features.found is None and features.loss < local.loss and not own:
-            kernel = features.kernel
-            assert kernel is not None
-            map_ = self.search.fitted(kernel, None, min(self.search.n_components, JOINT_COLUMNS))
-            found.append(self._noted(self.neighbors.beside(local, map_, features.name), kernel))
-        scout = scout_for(judge.rows.shape[1], LONG_COLUMNS)
+    def _beside(self, local: Candidate) -> list[Candidate]:
+        """Score features of long range beside a local part, and functions of single columns."""
+        own = local.columns is not None
+        scout = scout_for(self.judge.in_columns(local.columns).rows.shape[1], LONG_COLUMNS)
         long = [Kernelized("matern 3/2", LONG_WIDTH, scout, metric=own)]
         # A rotation leaves no single columns.
         single = not own or isinstance(local.columns, Stretcher)
-        if single and len(Columns.of(self.rows.pilot.rows)) >= MANY_COLUMNS:
+        if single and len(Columns.of(self.rows.pilot.rows)) > 2:
             long.append(long[0].on("additive"))
 
         def tried(kernel: Kernelized) -> Candidate:
@@ -345,9 +340,8 @@ class Ladder:
             return self.neighbors.beside(local, map_, kernel.map)
 
         # Side by side where there are threads: a climb is too short to share.
-        for kernel, candidate in zip(long, ordered_map(tried, long), strict=True):
-            found.append(self._noted(candidate, kernel))
-        return found
+        both = zip(long, ordered_map(tried, long), strict=True)
+        return [self._noted(candidate, kernel) for kernel, candidate in both]
 
     def _unit_of_time(self) -> float:
         """Return what the last column was divided by."""
@@ -377,6 +371,17 @@ class Ladder:
             **words,
         )
         return replace(candidate, kernel=kernel, line=line)
+
+
+def _other_kind(ranked: Ranked) -> list[Kernelized]:
+    """Return the best features of another kind than the first: of a sum, in a metric, or not."""
+    kinds = [(kernel.metric, kernel.map in SUMS) for kernel, _ in ranked]
+    return [one for (one, _), kind in zip(ranked, kinds, strict=True) if kind != kinds[0]][:1]
+
+
+def _is_better(one: Candidate, other: Candidate, to_come: float = 0.0) -> bool:
+    """Tell whether a candidate is better beyond chance, even if the other gains so much more."""
+    return beyond_chance(other.losses - to_come - one.losses, other.loss, other.ends)
 
 
 def weigh(
@@ -424,10 +429,6 @@ def weigh(
 
 def _loss(candidate: Candidate) -> float:
     return candidate.loss
-
-
-def _never(_: Any) -> bool:
-    return False
 
 
 def _words(found: Found) -> str:

@@ -1,6 +1,5 @@
 """Local parts: their parameters by evidence, in several columns, alone and beside features."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +14,14 @@ from ..kriging.joint_search import joint_parameters
 from ..kriging.ladder import is_short, split_parameters
 from ..kriging.locations import Locations
 from ..kriging.numerics import STARTS
-from ..kriging.search import Found, find_candidates, find_parameters, polish
+from ..kriging.search import (
+    Found,
+    find_candidates,
+    find_first,
+    find_others,
+    find_parameters,
+    polish,
+)
 from ..kriging.space_time import find_space_time
 from ..kriging.space_time_split import split_space_time
 from ..kriging.units import column_groups, share_of
@@ -26,9 +32,6 @@ from .judge import Candidate, Judge
 from .pilot import Pilot
 
 __all__ = ["NeighborSearch", "stretched"]
-
-#: A climb starts from at least so much noise, where it starts from what other columns had.
-LEAST_NOISE = 1e-3
 
 
 class NeighborSearch:
@@ -87,36 +90,22 @@ class NeighborSearch:
         )
         return split_space_time(locations, found, local.n_features, local.n_neighbors)
 
-    def alone(
-        self, doubted: Callable[[Found], bool], given_up: Callable[[Candidate], bool]
-    ) -> Candidate:
-        """Score a local part in plain columns.
-
-        The evidence finds the parameters of each kernel; held-out rows choose the kernel.
-
-        Parameters
-        ----------
-        doubted : callable
-            Tells of the first parameters whether they are worth a score before the search goes on.
-        given_up : callable
-            Tells of that score whether the search may end with them.
-        """
+    def first(self) -> Candidate:
+        """Score a local part in plain columns: ν = 3/2, the other parameters by evidence."""
         phase("finding a local part")
         local, locations = self.local, self.judge.locations()
         if local.kernel is not None:
             return self.judge.of_neighbors(find_parameters(locations, local.kernel, local.noise))
-        last: list[Candidate] = []
+        return self.judge.of_neighbors(find_first(locations, local.noise, deadline=self.deadline))
 
-        def settled(found: Found) -> bool:
-            if not doubted(found):
-                return False
-            last.append(self.judge.of_neighbors(found))
-            return given_up(last[-1])
-
-        # With several splits a look at one kernel costs more than the climbs of the others.
-        asked = settled if len(self.judge.splits) == 1 else None
-        found = find_candidates(locations, local.noise, deadline=self.deadline, settled=asked)
-        return last[-1] if last and given_up(last[-1]) else self._best(self.judge, found)
+    def smoothest(self, first: Candidate) -> Candidate:
+        """Score kernels that are rougher and smoother; held-out rows choose."""
+        found = first.found
+        if self.local.kernel is not None or not self.deadline.allows("all kernels of a local part"):
+            return first
+        assert found is not None
+        options = find_others(self.judge.locations(), found, self.local.noise)
+        return self._best(self.judge, options)
 
     def isotropic(self) -> Candidate:
         """Score one length scale for all columns, the median distance, with noise by evidence.
@@ -127,7 +116,9 @@ class NeighborSearch:
         """
         locations = self.judge.locations()
         kernel = Matern(1.5, median_distance(locations.rows, locations.weight))
-        return self.judge.of_neighbors(find_parameters(locations, kernel, self.local.noise))
+        # The noise alone is known well by few rows.
+        found = find_parameters(locations, kernel, self.local.noise, quick=lambda _: True)
+        return self.judge.of_neighbors(found)
 
     def in_columns(self, step: Any, like: Candidate) -> Candidate:
         """Score a local part in other columns, from what was found in plain ones."""
@@ -137,13 +128,16 @@ class NeighborSearch:
             return judge.of_neighbors(
                 find_parameters(judge.locations(), self.local.kernel, self.local.noise)
             )
-        # In many columns the mean of very different length scales may be a bad start.
+        # Not from its length scales: another climb may end far above that in plain columns, as on
+        # one of three samples of weather (a third of the loss).
         share = share_of(like.found.kernel.length_scale, self.judge.rows)
-        starts = (share, max(like.found.noise, LEAST_NOISE)), STARTS[0]
-        found = find_candidates(
-            judge.locations(), self.local.noise, smoothness=(like.found.kernel.nu,), starts=starts
+        options = find_candidates(
+            judge.locations(),
+            self.local.noise,
+            smoothness=(float(like.found.kernel.nu),),
+            starts=((share, STARTS[0][1]), STARTS[0]),
         )
-        return self._best(judge, found)
+        return self._best(judge, options)
 
     def polished(self, candidate: Candidate) -> Candidate:
         """Climb a little further with more rows, and stay there if that is better."""
@@ -188,7 +182,9 @@ def stretched(candidate: Candidate, pilot: Pilot) -> Stretcher | None:
     single = np.flatnonzero(np.bincount(groups)[groups] == 1)
     training = np.flatnonzero(pilot.folds < 2)
     rows, targets = pilot.rows[training], pilot.targets[training]
-    return Stretcher(scales, single.tolist()).fit(rows, targets, pilot.weights[training])
+    # A few landmarks tell where targets are steep.
+    stretcher = Stretcher(scales, single.tolist(), max(len(training) // 8, 16))
+    return stretcher.fit(rows, targets, pilot.weights[training])
 
 
 def _centred(locations: Locations) -> Locations:

@@ -51,12 +51,14 @@ class Pilot:
         """Return the same pilot in other coordinates."""
         return replace(self, rows=rows)
 
-    def part(self, n_pilot: int) -> "Pilot":
-        """Return fewer rows, spread evenly over the pilot."""
-        chosen = np.linspace(0, self.rows.shape[0] - 1, n_pilot).astype(int)
+    def share(self, share: float) -> "Pilot":
+        """Return a share of the training rows, spread evenly over them, with all held-out rows."""
+        folds = self.folds
+        training = np.flatnonzero(folds < 2)
+        few = np.linspace(0, len(training) - 1, max(int(share * len(training)), 1)).astype(int)
+        chosen = np.sort(np.append(training[few], np.flatnonzero(folds == 2)))
         parts = (self.rows[chosen], self.targets[chosen], self.weights[chosen])
-        held_out = None if self.held_out is None else self.held_out[chosen]
-        return Pilot(*parts, self.n_rows, held_out)
+        return Pilot(*parts, self.n_rows, folds[chosen] == 2)
 
     @property
     def folds(self) -> npt.NDArray[np.intp]:

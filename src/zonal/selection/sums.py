@@ -14,8 +14,8 @@ __all__ = ["SUMS", "Columns"]
 
 #: Functions of each column, and their variance relative to that of a function of all columns.
 SUMS = {"additive": np.inf, "sum": 1.0, "light sum": 0.01}
-# Of a function of one column: its length scale in standard deviations, and its features.
-SINGLE_SCALE, SINGLE_COLUMNS = 1.0, 16
+# Features of a function of one column, whose length scale is a standard deviation. Not tuned.
+SINGLE_COLUMNS = 16
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,7 @@ class Columns:
         groups: list[tuple[Any, Any]] = [
             (
                 list(members),
-                NystroemFeatures(
-                    scale * Matern(1.5, SINGLE_SCALE), SINGLE_COLUMNS * len(members), **few
-                ),
+                NystroemFeatures(scale * Matern(1.5, 1.0), SINGLE_COLUMNS * len(members), **few),
             )
             for members in self.curved
         ]

@@ -17,17 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray
+from ..calibration.distance import GROUPS
+from ..calibration.variance import LEAST_GAIN
 from ..model.distance_weights import DistanceWeights, hats
 from ..model.held_out import matched_weights
 from .distances import Distances
-from .weights import LEAST_GAIN, LEAST_WEIGHT, simplex_weights
+from .weights import DEVIATIONS, LEAST_WEIGHT, simplex_weights
 
 __all__ = ["Verdict", "verdict"]
 
-# Distances that have weights of their own, and groups of holes that are left out in turn.
-N_NODES, GROUPS = 3, 10
-# A gain counts from so many standard errors over holes on: what one hole alone gains is one.
-DEVIATIONS = 2.0
+# Distances that have weights of their own.
+NODES = ("near", "between", "far")
 # What is deep in holes: all but a tenth of the rows there is nearer to others.
 DEEP = 0.9
 
@@ -104,7 +104,7 @@ def _nodes(distance: FloatArray, alone: npt.NDArray[np.bool_]) -> FloatArray:
     logs = np.log(np.maximum(distance, np.finfo(float).tiny))
     first = float(np.median(logs[alone])) if alone.any() else float(logs.min())
     last = float(np.quantile(logs[~alone], DEEP)) if not alone.all() else first
-    return np.linspace(first, last, N_NODES) if last > first else np.array([first])
+    return np.linspace(first, last, len(NODES)) if last > first else np.array([first])
 
 
 def _balanced(losses: FloatArray, shares: FloatArray) -> FloatArray:
@@ -125,7 +125,8 @@ def _sure(new: FloatArray, old: FloatArray, count: FloatArray, holes: npt.NDArra
     shares = shares[used] / max(shares[used].sum(), np.finfo(float).tiny)
     mean = shares @ gains
     error = np.sqrt(np.square(shares * (gains - mean)).sum())
-    return bool(mean > DEVIATIONS * error and used.sum() > 1)
+    # What one hole alone gains is one standard error already.
+    return bool(mean > 2 * DEVIATIONS * error and used.sum() > 1)
 
 
 def _unseen(

@@ -7,11 +7,12 @@ import numpy.typing as npt
 from scipy.optimize import nnls
 
 from .._typing import FloatArray
+from ..calibration.variance import LEAST_GAIN
 
 __all__ = ["beyond_chance", "simplex_weights", "spread_of_mean"]
 
-#: A gain counts from half a per cent on, and from one standard error on. Not tuned.
-LEAST_GAIN, DEVIATIONS = 0.005, 1.0
+#: A gain counts from one standard error on, beside the least gain of all choices. Not tuned.
+DEVIATIONS = 1.0
 #: Candidates with less weight are left out, and the others weighed again: they would cost as much
 #: as the others in each prediction. Not tuned.
 LEAST_WEIGHT = 0.05

@@ -11,7 +11,7 @@ from ...._suggestions import near
 from ...._typing import Array, FloatArray
 from ....rows import sample_rows
 from ....rows.levels import levels_of
-from ..choices import FEW_ROWS, PILOT_ROWS, RARE, SKEWED
+from ..choices import PILOT_ROWS, RARE, SKEWED
 from ..facts import DEGREES
 from ..sphere_encoder import named_like
 from .cells import gaps_of
@@ -122,7 +122,7 @@ class Builder:
             words = WordSums.of(self.values[name], self.targets, self.weights, self.folds)
         levels = WordLevels.of(name, words)
         n_different = len(words.words)
-        few = words.n_rows < FEW_ROWS
+        few = words.n_rows < 10 * RARE
         if np.count_nonzero(levels.shares) < 2 or (few and n_different == words.n_rows):
             identifier = f"an identifier: {n_different:,} different words"
             self.notes[name] = identifier if n_different > 1 else f"always {words.words[0]!r}"

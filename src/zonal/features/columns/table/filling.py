@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import RidgeCV
 
 from ...._typing import Array, FloatArray
-from ..choices import FEW_ROWS
+from ..choices import RARE
 from ..numerics import GAP_ALPHAS
 from .pilot import best_encoding
 
@@ -36,7 +36,7 @@ class GapRegressions:
         for column in columns:
             gaps = rows[:, column + 1] > 0
             # Fewer known cells tell nothing of the others, and fewer gaps do not matter.
-            if min(np.count_nonzero(gaps), np.count_nonzero(~gaps)) < FEW_ROWS:
+            if min(np.count_nonzero(gaps), np.count_nonzero(~gaps)) < 10 * RARE:
                 continue
             others = np.delete(np.arange(rows.shape[1]), [column, column + 1])
             if not len(others):

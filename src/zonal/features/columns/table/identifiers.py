@@ -14,7 +14,7 @@ import numpy as np
 from ...._typing import Array
 from ...._warnings import LeftOutWarning
 from ....tables.names import is_name_of_rows
-from ..choices import FEW_ROWS
+from ..choices import RARE
 from .cells import Cells
 
 __all__ = ["identifiers", "warn_left_out"]
@@ -40,7 +40,7 @@ def identifiers(cells: dict[str, Cells], row_numbers: Array) -> dict[str, str]:
 
 def _note(name: str, cells: Cells, row_numbers: Array) -> str:
     values = cells.values
-    if cells.measure != "whole" or len(values) < FEW_ROWS or len(np.unique(values)) < len(values):
+    if cells.measure != "whole" or len(values) < 10 * RARE or len(np.unique(values)) < len(values):
         return ""
     if is_name_of_rows(name):
         return NAMED

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...._typing import Array, FloatArray
-from ..choices import LONGEST_EDGE
 from ..facts import DAY, MONDAY, PERIODS
 from .monotone import NormalScores
 
@@ -24,7 +23,7 @@ def edge_factor(shares: FloatArray) -> float:
     2: a level that is rare is not to be far from everything.
     """
     variance = 1.0 - float(np.square(shares).sum())
-    longest = LONGEST_EDGE / 2**0.5
+    longest = 2**0.5
     return min(variance**-0.5, longest) if variance > longest**-2 else longest
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ...._typing import FloatArray
 from ....kernels import Matern
 from ....kernels.bandwidth import median_distance
-from ..choices import LANDMARKS
+from ..choices import PILOT_ROWS
 from ..metric.comparison import best_iterate
 from ..metric.distinct_sample import DistinctSample
 from ..metric.regression import Regression
@@ -37,7 +37,7 @@ def best_encoding(encodings: Iterable[FloatArray], targets: FloatArray, weights:
         scale = median_distance(sample.rows[:1000], sample.weights[:1000])
         if not scale > 0:
             return 0
-        landmarks = np.arange(min(LANDMARKS, sample.n_train))
+        landmarks = np.arange(min(PILOT_ROWS // 10, sample.n_train))
         losses.append(Regression.fit(Matern(1.5, scale), sample, landmarks).losses)
         held_out = sample.weights[sample.n_train :]
     return best_iterate(np.array(losses), held_out)

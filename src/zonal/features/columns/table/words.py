@@ -16,7 +16,7 @@ import numpy as np
 
 from ...._typing import Array, FloatArray
 from ....rows.levels import levels_of, looked_up
-from ..choices import FEW_ROWS, FOLDS, RARE
+from ..choices import FOLDS, RARE
 from ..numerics import DECIMALS, MOST_WORDS
 from .numbers import edge_factor
 
@@ -120,7 +120,7 @@ class WordLevels:
     def of(cls, name: str, sums: WordSums) -> "WordLevels":
         """Find the levels of a column of words."""
         counts = sums.weights.sum(axis=0)
-        rare = 1 if sums.n_rows < FEW_ROWS else RARE
+        rare = 1 if sums.n_rows < 10 * RARE else RARE
         frequent = sums.words[counts >= rare].astype(str)
         levels = frequent if len(frequent) else np.array([MISSING])
         found = cls(name, levels, np.empty(0))
