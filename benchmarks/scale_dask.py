@@ -87,7 +87,7 @@ def fit(n: int, n_workers: int, killed: bool = False) -> dict[str, Any]:
 
 def main(large: int, compared: int) -> None:
     known = RESULT.read_text().split("\n\n## ") if RESULT.exists() else []
-    sections = {one.split(" rows")[0]: one for one in known[1:]}
+    sections = {one.split(" rows")[0]: one.strip() for one in known[1:]}
     asked = [(compared, 1), (compared, 2), (compared, 2, True)] if compared else []
     asked += [(large, 2)] if large else []
     # A process of its own for each client, for its peak.

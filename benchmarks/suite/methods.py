@@ -7,7 +7,7 @@ import numpy as np
 from .cells import Task, threads
 from .scores import LEVELS, Forecast
 
-__all__ = ["gpboost", "kernel_ridge", "neighbor_kriging", "sklearn_gp", "vif"]
+__all__ = ["gpboost", "kernel_ridge", "kriged", "neighbor_kriging", "sklearn_gp", "vif"]
 
 # Rows by which GPBoost chooses ν: neighbourhoods of places, since random ones lie too far apart to
 # tell (on elevation 3,000 of them prefer 1/2, with an RMSE of .227; 3/2 has .208).
@@ -34,9 +34,14 @@ def neighbor_kriging(task: Task) -> Forecast:
 
     X, X_test = coordinates(task)
     options = {"time": task.told["time"]} if "time" in task.told else {}
-    model = zonal.NeighborKriging(**options).fit(X, task.y)
+    return kriged(zonal.NeighborKriging(**options).fit(X, task.y), X_test)
+
+
+def kriged(model: Any, X_test: Any) -> Forecast:
+    """Return what a fitted `NeighborKriging` says of observations, by its own variance."""
     mean, std = model.predict(X_test, return_std=True)
-    return Forecast(mean, np.hypot(std, np.sqrt(model.noise_ * model.scale_)))
+    noise = np.sqrt(model.noise_ * model.scale_) * model.amplitude_at(X_test)
+    return Forecast(mean, np.hypot(std, noise))
 
 
 def coordinates(task: Task) -> tuple[Any, Any]:

@@ -273,7 +273,7 @@ def fit_joint(
         whitening = process.whitening(judged, n_neighbors, neighbors)
         made = features or process.features
         gram = whitened_gram(whitening, locations, made, process.points, own)
-    found = _marginal(whitening, gram, locations, process.noise, ratio, scale)
+    found = _marginal(whitening, gram, locations, process, ratio, scale)
     known = carried_by(process, features, locations.rows, found.coef)
     return Joint(process, found, locations.targets - found.mean - known)
 
@@ -319,13 +319,16 @@ def _marginal(
     whitening: Whitening,
     gram: FloatArray,
     locations: Locations,
-    noise: float,
+    process: LocalProcess,
     ratio: float,
     scale: float | None,
 ) -> Marginal:
     """Solve, with the log evidence of all rows where some were whitened."""
     rows = whitening.rows
-    observed = Observed.of(whitening.variance, locations.repeated.part(rows), noise)
+    repeated = locations.repeated.part(rows)
+    if process.amplitude is not None:
+        repeated = repeated.over(process.amplitude.at(locations.rows[rows]))
+    observed = Observed.of(whitening.variance, repeated, process.noise)
     found = marginal(gram, locations.targets.shape[1], observed, ratio, scale=scale)
     if rows[-1] + 1 == len(rows):  # the first ones
         return found

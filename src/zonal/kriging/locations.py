@@ -54,6 +54,14 @@ class Repeated(NamedTuple):
         """Return that of some locations, by their numbers or a slice."""
         return Repeated(*(values[chosen] for values in self))
 
+    def over(self, amplitude: FloatArray) -> "Repeated":
+        """Return that of observations whose noise is larger by a factor at each location: [n]."""
+        return Repeated(
+            self.within / amplitude[:, None] ** 2,
+            self.more,
+            self.log_weight + 2 * self.more * np.log(amplitude),
+        )
+
 
 @dataclass(frozen=True)
 class Locations:

@@ -10,6 +10,7 @@ from .._loaded import check_array, check_number
 from .._typing import Array, FloatArray
 from ..engines.correlation import FARTHEST, scaled
 from ..kernels import Kernel
+from .amplitude import Amplitude
 from .correlated import CorrelatedRows
 from .covariance import covariance_of
 from .difference_pairs import pair_slopes, pair_weights
@@ -43,6 +44,8 @@ class LocalProcess:
         m.
     low : Low, optional
         Features that carry the low degrees of the kernel: the process has what they leave.
+    amplitude : Amplitude, optional
+        s: process, features and noise are those above times s(x).
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class LocalProcess:
         noise: float,
         n_neighbors: int,
         low: Low | None = None,
+        amplitude: Amplitude | None = None,
     ) -> None:
         self.rows = rows
         self.weight = weight
@@ -60,7 +64,12 @@ class LocalProcess:
         self.noise = noise
         self.n_neighbors = n_neighbors
         self.low = low
-        self.nugget = noise / weight
+        self.amplitude = amplitude
+        self._nugget = self.nugget = noise / weight  # the one of unit amplitude
+        self._own_amplitude: FloatArray | None = None
+        if amplitude is not None:
+            self._own_amplitude = amplitude.at(rows)
+            self.nugget = self._nugget * self._own_amplitude**2
         known = covariance_of(kernel)
         self._covariance = None if known is None else less(known, low)
         length_scale = 1.0 if self._covariance is None else self._covariance.length_scale
@@ -74,19 +83,43 @@ class LocalProcess:
 
     def features(self, rows: Array) -> FloatArray:
         """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
-        return np.empty((len(rows), 0)) if self.low is None else self.low.features(rows)
+        if self.low is None:
+            return np.empty((len(rows), 0))
+        return self._times_amplitude(self.low.features(rows), rows)
 
     def own_features(self, numbers: Indices) -> FloatArray:
         """Return the same at rows of the process, given by their numbers."""
-        return self.features(self.rows[numbers]) if self._kept is None else self._kept.at(numbers)
+        if self._kept is None:
+            return self.features(self.rows[numbers])
+        return self._times_amplitude(self._kept.at(numbers), self.rows[numbers])
+
+    def _times_amplitude(self, values: FloatArray, rows: Array) -> FloatArray:
+        """Return columns [n, k] at rows times s(x)."""
+        return values if self.amplitude is None else values * self.amplitude.at(rows)[:, None]
 
     def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
-        return (
-            np.zeros((len(rows), coef.shape[1]))
-            if self.low is None
-            else self.low.carried(rows, coef)
-        )
+        if self.low is None:
+            return np.zeros((len(rows), coef.shape[1]))
+        return self._times_amplitude(self.low.carried(rows, coef), rows)
+
+    def carried_gradient(self, rows: Array, coef: FloatArray) -> FloatArray:
+        """Return the gradients of zᵀβ at rows: [n, t, d]."""
+        if self.low is None:
+            return np.zeros((len(rows), coef.shape[1], rows.shape[1]))
+        slopes = self.low.contract_gradient(rows, coef)
+        if self.amplitude is None:
+            return slopes
+        return self._product_slopes(self.amplitude, rows, self.low.carried(rows, coef), slopes)
+
+    @staticmethod
+    def _product_slopes(
+        amplitude: Amplitude, rows: Array, values: FloatArray, slopes: FloatArray
+    ) -> FloatArray:
+        """Return the gradients of s f, of values f [n, t] and their gradients: s ∇f + f ∇s."""
+        relative = amplitude.log_gradient(rows)[:, None, :]
+        own = amplitude.at(rows)[:, None, None]
+        return np.asarray(own * (slopes + values[:, :, None] * relative))
 
     @contextmanager
     def kept_features(self) -> Iterator[None]:
@@ -112,9 +145,16 @@ class LocalProcess:
         """The units of `points`; None where a kernel has no metric, by which rows are near."""
         return None if self._correlated is not None else np.asarray(self._length_scale, np.float64)
 
+    def noise_at(self, rows: Array) -> FloatArray:
+        """Return the noise variance over σ² of observations of weight one at rows: [n]."""
+        unit = np.full(len(rows), float(self.noise))
+        return unit if self.amplitude is None else unit * self.amplitude.at(rows) ** 2
+
     def observed_at(self, rows: Array, weight: FloatArray) -> "LocalProcess":
         """Return the same process, observed at other rows."""
-        return LocalProcess(rows, weight, self.kernel, self.noise, self.n_neighbors, self.low)
+        return LocalProcess(
+            rows, weight, self.kernel, self.noise, self.n_neighbors, self.low, self.amplitude
+        )
 
     @property
     def metric(self) -> tuple[float, ...]:
@@ -214,16 +254,28 @@ class LocalProcess:
             )
         points = self._located(queries)
         neighbors = self._others(points) if held_out else self._near(points)
+        if self.amplitude is None or self._own_amplitude is None:
+            return self._unit_gradient(queries, points, neighbors, residual)
+        left = residual / self._own_amplitude[:, None]
+        slopes = self._unit_gradient(queries, points, neighbors, left)
+        weights, _ = self._solve_unit(queries, points, neighbors)
+        values = np.einsum("ij,ijt->it", weights, left[neighbors])
+        return self._product_slopes(self.amplitude, queries, values, slopes)
+
+    def _unit_gradient(
+        self, queries: Array, points: FloatArray, neighbors: Indices, residual: FloatArray
+    ) -> FloatArray:
+        """Return gradients of the predictions of the process of unit amplitude: [q, t, d]."""
         low = NO_LOW
         if isinstance(self.low, LandmarkLow):
             low = self.low.features(self.rows), self.low.features(queries)
         if self._covariance is None:
             slopes, pulls = pair_slopes(
-                self.kernel, self.rows, self.nugget, queries, neighbors, residual, low
+                self.kernel, self.rows, self._nugget, queries, neighbors, residual, low
             )
         else:
             slopes, pulls = compiled_slopes(
-                self._covariance, self.points, self.nugget, points, neighbors, residual, low
+                self._covariance, self.points, self._nugget, points, neighbors, residual, low
             )
             slopes = slopes / self._length_scale
         if isinstance(self.low, LandmarkLow):  # minus the gradient of z(q)ᵀ Σ_j a_j z_j
@@ -297,13 +349,23 @@ class LocalProcess:
             self._nearest = Nearest(self.points)
         return self._nearest
 
-    def _solve(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
+    def _solve(
+        self, queries: Array, points: FloatArray, neighbors: Indices
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return weights and variances, those of unit amplitude times s(q)/s(x) and s(q)²."""
+        weights, variance = self._solve_unit(queries, points, neighbors)
+        if self.amplitude is None or self._own_amplitude is None:
+            return weights, variance
+        own = self.amplitude.at(queries)
+        return weights * (own[:, None] / self._own_amplitude[neighbors]), variance * own**2
+
+    def _solve_unit(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
         if self._covariance is None and self._correlated is None:
-            return reference_weights(self._rest, self.rows, self.nugget, queries, neighbors)
+            return reference_weights(self._rest, self.rows, self._nugget, queries, neighbors)
         if not isinstance(self.low, LandmarkLow):
             if self._covariance is None:
-                return pair_weights(self.kernel, self.rows, self.nugget, queries, neighbors)
-            return compiled_weights(self._covariance, self.points, self.nugget, points, neighbors)
+                return pair_weights(self.kernel, self.rows, self._nugget, queries, neighbors)
+            return compiled_weights(self._covariance, self.points, self._nugget, points, neighbors)
         return self._solve_by_parts(self.low, queries, points, neighbors)
 
     def _rest(self, rows: Array) -> FloatArray:
@@ -323,22 +385,23 @@ class LocalProcess:
             lost = int(len(support) > 0 and support[0] < 0)  # -1, for none
             near = support[lost:]
             local = (where.reshape(neighbors[part].shape) - lost).astype(np.int32)
-            features = self.own_features(near), low.features(queries[part])
+            own = low.features(self.rows[near]) if self._kept is None else self._kept.at(near)
+            features = own, low.features(queries[part])
             if self._covariance is None:
                 weights[part], variance[part] = pair_weights(
-                    self.kernel, self.rows[near], self.nugget[near], queries[part], local,
+                    self.kernel, self.rows[near], self._nugget[near], queries[part], local,
                     low=features,
                 )  # fmt: skip
                 continue
             weights[part], variance[part] = compiled_weights(
-                self._covariance, self.points[near], self.nugget[near], points[part], local,
+                self._covariance, self.points[near], self._nugget[near], points[part], local,
                 low=features,
             )  # fmt: skip
         return weights, variance
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the rows and the parameters; the rest is found again."""
-        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "low")
+        names = ("rows", "weight", "kernel", "noise", "n_neighbors", "low", "amplitude")
         state = {name: self.__dict__[name] for name in names}
         if np.all(self.weight == self.weight[0]):  # nearly always: one number travels for all rows
             state["weight"] = self.weight[:1]
@@ -350,6 +413,8 @@ class LocalProcess:
         check_number(self, "n_neighbors", 1, 1 << 31)
         if not isinstance(self.low, SphereLow | LandmarkLow | None):
             raise ValueError(f"low={self.low!r} is not of features.")
+        if not isinstance(self.amplitude, Amplitude | None):
+            raise ValueError(f"amplitude={self.amplitude!r} is not of a process.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()

@@ -11,6 +11,7 @@ from .._typing import FloatArray
 from ..engines.correlation import EXPONENTIAL, MATERN_32, MATERN_52, Correlation
 from ..kernels import Kernel, Matern
 from ..kernels.compiled import of_kernel
+from .amplitude import Amplitude
 from .locations import Locations
 from .low import Low
 from .noise import find_noise, has_signal
@@ -45,6 +46,8 @@ class Found:
         kernel has no compiled form.
     low : Low or None
         Features that carry the low degrees of the kernel, where it is split.
+    amplitude : Amplitude or None
+        The standard deviation that varies with place; None: it does not.
     """
 
     kernel: Kernel
@@ -52,6 +55,7 @@ class Found:
     ratio: float
     log_evidence: float
     low: Low | None = None
+    amplitude: Amplitude | None = None
 
 
 def find_parameters(

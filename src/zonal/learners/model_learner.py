@@ -81,6 +81,8 @@ class ModelLearner(FittedAttributes):
     _logistic = False
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
+    #: Whether the standard deviation of a local part may vary with place.
+    _varies = False
     #: Whether y may have several columns.
     _many_targets = False
     # Known once rows were seen.
@@ -129,7 +131,13 @@ class ModelLearner(FittedAttributes):
         required = not isinstance(self.local, str) or self.features is None
         if isinstance(self.local, str):
             return Local(required=required) if required or is_automatic(self.features) else None
-        return Local.of(self.local)
+        given = Local.of(self.local)
+        if given.varies and not self._varies:
+            raise ValueError(
+                f'NeighborKriging(amplitude="auto") is not available in {type(self).__name__}: use '
+                "amplitude=None."
+            )
+        return given
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""

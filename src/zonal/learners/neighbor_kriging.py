@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
+from .._typing import FloatArray
 from .._validation import check_count, check_time_limit, valid_rows
 from ..features.columns.time_column import check_time
 from ..kernels import Kernel, as_kernel
@@ -86,6 +87,12 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         with time (`SpaceTime`), what stays at its place and, for each period that the rows cover
         twice, a season, as far as the evidence wants them. Where all times lie within one period
         time is a circle: December lies beside January. Neighbours are the most correlated rows.
+    amplitude : "auto" or None, default=None
+        ``"auto"``: where rows are places (points of the sphere or two columns, and maybe a time)
+        and the kernel is found by evidence, process and noise are multiplied with a smooth s(x) of
+        low harmonics, if the evidence gains; see `amplitude_at`. Forecasts are sharper where a
+        field is restless here and calm there, but far from all rows the mean follows s, so keep
+        None for holes wider than 10° or so. None: the field is the same everywhere.
 
     Attributes
     ----------
@@ -137,6 +144,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         verbose: bool = False,
         time_limit: float | None = None,
         time: Any = None,
+        amplitude: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
@@ -146,6 +154,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.verbose = verbose
         self.time_limit = time_limit
         self.time = time
+        self.amplitude = amplitude
 
     def fit(
         self,
@@ -253,6 +262,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
     metric = False
     _many_targets = True
     _in_parts = True
+    _varies = True
 
     def _check_parameters(self) -> None:
         check_count("n_neighbors", self.n_neighbors, "NeighborKriging")
@@ -260,6 +270,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         check_time_limit(self.time_limit)
         self._check_noise()
         self.periods()
+        self.varies()
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         return valid_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
@@ -275,7 +286,34 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             n_features=int(self.n_features),
             seconds=self.time_limit,
             periods=self.periods(),
+            varies=self.varies(),
         )
+
+    def varies(self) -> bool:
+        """Tell whether the standard deviation may vary with place."""
+        if self.amplitude is None or self.amplitude == "auto":
+            return self.amplitude is not None
+        raise ValueError(
+            f'amplitude={self.amplitude!r} of NeighborKriging must be "auto", a standard '
+            "deviation that varies with place where the evidence wants it, or None, one that is "
+            "the same everywhere."
+        )
+
+    def amplitude_at(self, X: Any) -> FloatArray:
+        """Return s(x), by which process and noise are larger or smaller at places.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One where the model is the same everywhere.
+        """
+        rows = self._solution.local_rows(self._check_rows(X, reset=False))
+        found = self._solution.part.found.amplitude
+        return np.ones(len(rows)) if found is None else found.at(rows)
 
     def periods(self) -> tuple[float, ...] | None:
         """Return the periods of the last column, None where that is not a time."""

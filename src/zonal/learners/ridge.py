@@ -283,3 +283,4 @@ class KernelRidge(RegressorMixin, ModelLearner):
     _local_class = NeighborKriging
     _many_targets = True
     _in_parts = True
+    _varies = True

@@ -231,6 +231,10 @@ class Blend(FirstPart):
         """The mean variance of the noise: [n_targets]."""
         return self._weighted([part.noise for part in self.parts])
 
+    def noise_at(self, rows: Any) -> FloatArray:
+        """Return the mean variance of the noise at rows: [n, n_targets]."""
+        return self._weighted([part.noise_at(rows) for part in self.parts])
+
     @property
     def errors(self) -> Any:
         """What the noise of the first part has beside variances that were given."""

@@ -26,6 +26,9 @@ class Solved(Protocol):
     def noise(self) -> FloatArray:
         """The variance of the noise: [n_targets]."""
 
+    def noise_at(self, rows: Any) -> FloatArray:
+        """Return the variance of the noise at rows: [n, n_targets]."""
+
     def calibration(self) -> Calibration:
         """Return what makes intervals hold; found once, and kept."""
 
@@ -142,7 +145,7 @@ class Fitted:
         rows, scale = self.cells.rows(X), self.cells.scale
         drawn = self.solved.draw(rows, n_samples, seed)
         if noise:
-            spread = np.sqrt(self.solved.noise)
+            spread = np.sqrt(self.solved.noise_at(rows))
             for k in range(n_samples):
                 drawn[:, :, k] += spread * normals(seed, k, 2, drawn.shape[:2])
         if scale is not None:

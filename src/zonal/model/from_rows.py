@@ -69,6 +69,10 @@ class FromRows:
         """The variance of the noise: [n_targets]."""
         return np.asarray(self.part.found.noise * self.part.joint.found.scale)
 
+    def noise_at(self, rows: Any) -> FloatArray:
+        """Return the variance of the noise at rows: [n, n_targets]."""
+        return self.part.noise_at(self.local_rows(rows))
+
     @property
     def errors(self) -> KnownErrors | None:
         """What the noise has beside variances that were given."""

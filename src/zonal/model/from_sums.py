@@ -86,6 +86,10 @@ class FromSums:
         """The variance of the noise: [n_targets]."""
         return self.posterior().noise
 
+    def noise_at(self, rows: Any) -> FloatArray:
+        """Return the same for each row: [n, n_targets]."""
+        return np.tile(self.noise, (_num_samples(rows), 1))
+
     @property
     def amplitude(self) -> FloatArray:
         """The variance of the coefficients: [n_targets]."""

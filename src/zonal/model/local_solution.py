@@ -13,6 +13,7 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
 from ..kriging.absolute import AbsoluteEvidence
+from ..kriging.amplitude_search import with_amplitude
 from ..kriging.covariance import covariance_of
 from ..kriging.joint import Joint, first_rows, fit_joint
 from ..kriging.joint_search import joint_parameters
@@ -149,6 +150,10 @@ class LocalSolution:
             return np.full(len(self.offset), self.errors.extra)
         return np.asarray(self.found.noise * self.joint.found.scale)
 
+    def noise_at(self, rows: Array) -> FloatArray:
+        """Return the variance of the noise of observations of mean weight at rows: [n, t]."""
+        return np.asarray(self.joint.process.noise_at(rows)[:, None] * self.joint.found.scale)
+
     @property
     def alpha(self) -> float:
         """The ridge on whitened features, one over the ratio of the two parts' variances."""
@@ -168,7 +173,8 @@ class LocalSolution:
         """Return the shares of the targets' variance: features, local part, noise; sum one."""
         total = float(self.spread.sum()) or 1.0
         left = min(float(self.joint.residual.var(axis=0).sum()) / total, 1.0)
-        noise = min(float(self.found.noise * self.joint.found.scale.sum()) / total, left)
+        share = self.joint.process.noise_at(self.joint.process.rows).mean()
+        noise = min(float(share * self.joint.found.scale.sum()) / total, left)
         return {"features": 1 - left, "local": left - noise, "noise": noise}
 
     def without(self, rows: Array) -> "LocalSolution":
@@ -224,7 +230,7 @@ class LocalSolution:
         """
         mean, std = self.predict(rows, features, return_std=True)
         assert std is not None
-        own = self.found.noise * self.joint.found.scale
+        own = self.noise_at(rows)
         if noise is not None:
             own = self.common_noise + noise[:, None]
         total = np.sqrt(np.square(std, dtype=np.float64) + own)
@@ -262,7 +268,7 @@ class LocalGradient:
         joint = self.solution.joint
         own = joint.process.gradient(rows, joint.residual, self.held_out).astype(rows.dtype)
         if joint.process.low is not None:
-            own = own + joint.process.low.contract_gradient(rows, joint.found.coef)
+            own = own + joint.process.carried_gradient(rows, joint.found.coef)
         if self.features is None:
             return np.asarray(own, rows.dtype)
         return np.asarray(own + features_gradient([self.features], rows, coef))
@@ -283,6 +289,7 @@ def solve_local(
     seed: int = 0,
     learnt: bool = False,
     in_space: bool = False,
+    varies: bool = False,
     queries: Array | None = None,
     verbose: bool = False,
     deadline: Deadline | None = None,
@@ -316,6 +323,8 @@ def solve_local(
         Whether the columns of the rows were learnt from targets (see `locate`).
     in_space : bool
         Whether rows are places: intervals are then calibrated in holes too.
+    varies : bool
+        Whether the standard deviation may vary with place.
     queries : ndarray of shape (q, d), optional
         Rows that will be asked, as the local part sees them.
     deadline : Deadline, optional
@@ -364,8 +373,11 @@ def solve_local(
         weight, unit = errors.relative(precision)
         locations, found = at(extra)[0], replace(found, noise=unit / scale)
     m = min(n_neighbors, len(locations))
+    if varies:
+        in_time = periods is not None
+        found = with_amplitude(locations, found, m, in_time=in_time, verbose=verbose)
     process = LocalProcess(
-        locations.rows, locations.weight, found.kernel, found.noise, m, found.low
+        locations.rows, locations.weight, found.kernel, found.noise, m, found.low, found.amplitude
     )
     if found.low is not None or features is not None:
         judged = first_rows(process, features)

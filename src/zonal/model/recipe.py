@@ -40,6 +40,8 @@ class Local:
         About how long the search for its parameters may take; None: as long as it takes.
     periods : tuple of float or None
         Where the last column is a time: seasons that are tried; None: it is a column as any other.
+    varies : bool
+        Whether the standard deviation may vary with place, where the evidence wants it.
     """
 
     kernel: Kernel | None = None
@@ -52,6 +54,7 @@ class Local:
     n_features: int = 256
     seconds: float | None = None
     periods: tuple[float, ...] | None = None
+    varies: bool = False
 
     @classmethod
     def of(cls, part: Any) -> "Local":
@@ -64,6 +67,7 @@ class Local:
             required=True,
             n_features=int(part.n_features),
             periods=part.periods(),
+            varies=part.varies(),
         )
 
 

@@ -11,6 +11,7 @@ from .._deadline import Deadline
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..kernels import Kernel
+from ..kriging.amplitude_search import with_amplitude
 from ..kriging.locations import locate
 from ..kriging.search import Found
 from ..moments import Moments
@@ -225,14 +226,16 @@ class Start:
         """Return the parameters of the local part: those that are known, or found from rows."""
         local = self.recipe.local
         assert local is not None
-        if local.found is not None:
-            return shrunk(local.found, self._alpha)
         block, kernel = self._resolved(sums.joined())
+        varies = self._varies(kernel, block.X.shape[1])
+        if local.found is not None and not varies:
+            return shrunk(local.found, self._alpha)
         X, Y, weight = block.parts
         places = locate(np.asarray(X), np.asarray(Y, np.float64), weight, local.seed, self.learnt)
         offset = np.average(places.targets, axis=0, weights=places.weight)
-        found = find_local(
-            replace(places, targets=places.targets - offset),
+        places = replace(places, targets=places.targets - offset)
+        found = local.found or find_local(
+            places,
             local_map(self.recipe.features, self.n_columns),
             kernel=kernel,
             noise=local.noise,
@@ -242,7 +245,19 @@ class Start:
             deadline=Deadline(local.seconds),
             periods=local.periods,
         )
+        if varies:
+            in_time = local.periods is not None
+            found = with_amplitude(
+                places, found, local.n_neighbors, in_time=in_time, verbose=verbose
+            )
         return shrunk(found, self._alpha)
+
+    def _varies(self, kernel: Kernel | None, n_columns: int) -> bool:
+        """Tell whether the standard deviation may vary with place: where all else is free."""
+        recipe = self.recipe
+        given = kernel is not None or recipe.features is not None or self.errors is not None
+        wanted = recipe.local is not None and recipe.local.varies
+        return wanted and not given and self.in_space(n_columns)
 
     def _resolved(self, block: Block) -> tuple[Block, Kernel | None]:
         """Return rows with weights of mean one, and the kernel that is given as numbers."""
@@ -276,6 +291,7 @@ class Start:
             seed=local.seed,
             learnt=self.learnt,
             in_space=self.in_space(block.X.shape[1]),
+            varies=self._varies(kernel, block.X.shape[1]),
             queries=self.asked,
             verbose=verbose,
             deadline=Deadline(local.seconds),

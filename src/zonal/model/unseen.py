@@ -29,11 +29,12 @@ def left_out(solution: LocalSolution, observed: Observations, features: Features
     rest = np.maximum(process.weight[places][:, None] - own, 0.0)
     mates = rest > 1e-9 * own
     others = residual - observed.deviation * np.where(mates, own / np.where(mates, rest, 1.0), 0.0)
-    noise = process.noise / np.where(mates, rest, 1.0)
+    unit = process.noise_at(process.rows[places])[:, None]
+    noise = unit / np.where(mates, rest, 1.0)
     v = variance[:, None]
     gain = np.where(mates, v / (v + noise), 0.0)
     error -= near + gain * (others - near)
-    total = v * (1 - gain) + process.noise / own
+    total = v * (1 - gain) + unit / own
     unknown = joint.variance_of_mean(process.rows[places], features, neighbors, weights)[:, None]
     unknown = unknown * (1 - gain) ** 2
     leverage = np.minimum(unknown / (total + unknown), MOST_LEVERAGE)
@@ -63,5 +64,6 @@ def predicted(
     """Return errors of a fit to some rows, with deviations on the scale of the whole fit."""
     mean, std = fitted.predict(queries, features, return_std=True, neighbors=near)
     assert std is not None
-    latent = std**2 / fitted.found.scale + fitted.process.noise / weight[:, None]
+    noise = fitted.process.noise_at(queries)[:, None]
+    latent = std**2 / fitted.found.scale + noise / weight[:, None]
     return OutOfFold(truth - mean, np.sqrt(latent * solution.joint.found.scale), weight)

@@ -81,7 +81,7 @@ def fit_parts(
     features = local_map(start.recipe.features, start.n_columns)
     process = LocalProcess(
         np.asarray(block.X[:1]), np.ones(1), found.kernel, found.noise, local.n_neighbors,
-        found.low,
+        found.low, found.amplitude,
     )  # fmt: skip
     if process.length_scale is None:
         return None
@@ -126,7 +126,13 @@ class _Fit:
         head = self._head(n_first_rows(self.process, self.features) if carried else HEAD_ROWS)
         m = min(self.process.n_neighbors, len(self.parts))
         process = LocalProcess(
-            head.rows, head.weight, self.found.kernel, self.found.noise, m, self.found.low
+            head.rows,
+            head.weight,
+            self.found.kernel,
+            self.found.noise,
+            m,
+            self.found.low,
+            self.found.amplitude,
         )
         solved = self._marginal(process, head)
         left = _Residual(self.parts, process, self.features, self.offset, solved)

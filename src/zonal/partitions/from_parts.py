@@ -87,6 +87,10 @@ class FromParts:
         """The variance of the noise: [n_targets]."""
         return self.rows.noise
 
+    def noise_at(self, rows: Any) -> FloatArray:
+        """Return the variance of the noise at rows: [n, n_targets]."""
+        return self.rows.noise_at(rows)
+
     @property
     def errors(self) -> KnownErrors | None:
         """What the noise has beside variances that were given."""

@@ -124,6 +124,8 @@ class Whitener:
         whitening = process.whitening(judged, self.n_neighbors)
         gram = whitened_gram(whitening, locations, no_features, process.points)
         repeated = locations.repeated.part(judged)
+        if process.amplitude is not None:
+            repeated = repeated.over(process.amplitude.at(locations.rows[judged]))
         observed = Observed.of(whitening.variance, repeated, process.noise)
         return Whitened(gram, observed, len(judged))
 

@@ -76,6 +76,7 @@ OWN = {
     "kernels.rotation_invariant": "RotationInvariant",
     "kernels.space_time": "SpaceTime",
     "kernels.zonal": "Zonal",
+    "kriging.amplitude": "Amplitude Box Sphere",
     "kriging.coregional": "CoregionalProcess",
     "kriging.joint": "Joint",
     "kriging.low": "LandmarkLow SphereLow",

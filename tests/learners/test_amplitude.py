@@ -1,0 +1,84 @@
+"""`NeighborKriging(amplitude="auto")`: what is restless here and calm there."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import zonal
+
+
+def field(n=900, seed=0):
+    """A field on the plane whose standard deviation grows from e⁻¹ to e, and noise with it."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 1, (n, 2))
+    root = np.linalg.cholesky(zonal.Matern(1.5, 0.2)(X) + 0.05 * np.eye(n))
+    return X, 5 + np.exp(2 * X[:, 0] - 1) * (root @ rng.standard_normal(n))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = field()
+    return zonal.NeighborKriging(amplitude="auto").fit(X[:700], y[:700]), X, y
+
+
+def test_deviations_hold_on_both_sides(fitted):
+    model, X, y = fitted
+    mean, std = model.predict(X[700:], return_std=True)
+    total = np.hypot(std, np.sqrt(model.noise_ * model.scale_) * model.amplitude_at(X[700:]))
+    z = (y[700:] - mean) / total
+    for side in (X[700:, 0] < 0.5, X[700:, 0] >= 0.5):
+        assert_allclose(np.sqrt(np.mean(z[side] ** 2)), 1, atol=4 / np.sqrt(2 * side.sum()))
+    same = zonal.NeighborKriging().fit(X[:700], y[:700])
+    mean, std = same.predict(X[700:], return_std=True)
+    z = (y[700:] - mean) / np.hypot(std, np.sqrt(same.noise_ * same.scale_))
+    assert np.std(z[X[700:, 0] < 0.5]) < 0.6  # e^(2·.25 - 1) is .61, of 1 in the middle
+    assert model.log_evidence_ > same.log_evidence_ + 50
+
+
+def test_intervals_are_wider_where_it_is_restless(fitted):
+    model, X, y = fitted
+    lower, upper = model.predict_interval(X[700:], 0.9)
+    inside = (lower <= y[700:]) & (y[700:] <= upper)
+    assert abs(inside.mean() - 0.9) < 4 * np.sqrt(0.09 / 200)
+    loud = X[700:, 0] > 0.8
+    assert np.median((upper - lower)[loud]) > 2 * np.median((upper - lower)[X[700:, 0] < 0.2])
+
+
+def test_draws_have_the_deviations_of_predictions(fitted):
+    model, X, _ = fitted
+    _, std = model.predict(X[700:720], return_std=True)
+    drawn = model.sample_y(X[700:720], 4000, random_state=0)
+    assert_allclose(drawn.std(axis=1), std, rtol=5 / np.sqrt(2 * 4000))
+
+
+def test_left_out_rows_have_deviations_of_their_place(fitted):
+    """What calibrates intervals is dimensionless: as large on either side."""
+    model, _, _ = fitted
+    solution = model._solution_
+    from zonal.model.unseen import left_out
+
+    observed = solution.part.observations
+    found = left_out(solution.part, observed, solution.part.joint.process.features)
+    z = (found.residual / found.std)[:, 0]
+    place = solution.part.joint.process.rows[observed.places][:, 0]
+    for side in (place < 0.5, place >= 0.5):
+        assert_allclose(np.sqrt(np.mean(z[side] ** 2)), 1, atol=4 / np.sqrt(2 * side.sum()))
+
+
+def test_it_must_be_asked_for_and_can_be(fitted):
+    _, X, y = fitted
+    assert_allclose(zonal.NeighborKriging().fit(X[:200], y[:200]).amplitude_at(X[:5]), 1)
+    with pytest.raises(ValueError, match=r"amplitude='yes' of NeighborKriging must be \"auto\""):
+        zonal.NeighborKriging(amplitude="yes").fit(X, y)
+    part = zonal.NeighborKriging(amplitude="auto")
+    with pytest.raises(ValueError, match="is not available in KernelRidgeClassifier"):
+        zonal.KernelRidgeClassifier(local=part).fit(X[:200], y[:200] > 5)
+    model = zonal.KernelRidge(None, local=part).fit(X[:700], y[:700])
+    found = model.local_.amplitude_at(np.array([[0.1, 0.5], [0.9, 0.5]]))
+    assert found[1] > 2 * found[0]
+
+
+def test_a_kernel_that_is_given_stays_the_same_everywhere(fitted):
+    _, X, y = fitted
+    given = zonal.NeighborKriging(zonal.Matern(1.5, 0.2), noise=0.05, amplitude="auto")
+    assert_allclose(given.fit(X[:300], y[:300]).amplitude_at(X[:5]), 1)
