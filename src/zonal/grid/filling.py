@@ -12,11 +12,11 @@ from ..features import HarmonicFeatures, SphereEncoder, TableEncoder
 from ..learners import KernelRidge, NeighborKriging
 from ..learners.base import Learner
 from ..model.recipe import MIN_ROWS
-from ..rows import row_hash
+from ..rows.copies import content_hash
 from ..rows.kept import KEPT_BYTES
 from ..rows.stream import StreamSource
 from .attributes import with_own_name
-from .cells import BLOCK_CELLS, Field, as_dataset, blocks_of, is_known
+from .cells import Field, as_dataset, blocks_of, is_known
 from .extent import extent_of, last_time_of
 from .masks import mask_of
 from .matching import columns_of, match
@@ -98,17 +98,19 @@ def _holes(field: Field, wanted: Any) -> Any:
     n_cells = int(np.prod([cells.data.sizes[dim] for dim in cells.dims]))
     share = SAMPLED_CELLS / n_cells
     parts = []
-    for number, (index, data) in enumerate(blocks_of(cells.data, cells.dims)):
+    for index, data in blocks_of(cells.data, cells.dims):
         block = cells.block(data)
         hole = ~is_known(block.array(field.target)) & block.known(cells.covariates)
         if wanted is not None:
             here = {dim: part for dim, part in index.items() if dim in wanted.dims}
             hole &= block.whole(wanted.isel(here))
-        if share < 1:
-            chance = row_hash(np.arange(hole.size) + number * BLOCK_CELLS) / 2.0**64
-            hole &= (chance < share).reshape(hole.shape)
-        if hole.any():
-            parts.append(block.rows(hole))
+        if not hole.any():
+            continue
+        rows = block.rows(hole)
+        # By what is in them: how cells are stored decides nothing.
+        chosen = content_hash(rows) / 2.0**64 < share
+        if chosen.any():
+            parts.append(rows[chosen])
     return library("pandas").concat(parts, ignore_index=True) if parts else None
 
 
