@@ -4,7 +4,9 @@ The same cells stored in several ways: latitudes or rows the other way round, ax
 chunks of Dask, rows of a table in random orders. Grids are filled by `zonal.fill` with nothing set,
 tables by `KernelRidge()`. The largest and the root mean square difference of filled values and of
 their standard deviations from those of the first order are in units of the standard deviation of
-what is filled. Results are kept in storage.json, so that parts can be run one by one.
+what is filled. Deviations of
+climate_berkeley are of the version that sampled queries by their numbers, and not measured again.
+Results are kept in storage.json, so that parts can be run one by one.
 """
 
 import argparse
