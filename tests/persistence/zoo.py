@@ -54,8 +54,8 @@ LOUD = NOISE[:N] * np.exp(2 * SPHERE[:, 2])
 PLANE_TABLE = pd.DataFrame(2 * PLANE, columns=["a", "b"]).assign(kind="only")
 SKEW = np.exp(2 * np.sin(6 * PLANE[:, 0]) + 4 * PLANE[:, 1] + 0.1 * NOISE)
 TWO_KINDS = np.random.default_rng(5).uniform(-2, 2, (400, 5))  # a weighted mean of models is best
-BOTH = TWO_KINDS @ [1.0, -1.0, 0.5, 0.5, 0.0] + np.sin(3 * TWO_KINDS[:, 0])
-BOTH = BOTH + 0.4 * np.random.default_rng(10).standard_normal(400)
+BOTH = np.sin(2 * TWO_KINDS).sum(axis=1) + 0.5 * np.sign(TWO_KINDS[:, 0])
+BOTH = BOTH + 0.6 * np.random.default_rng(10).standard_normal(400)
 LEVELS = np.random.default_rng(6).integers(6, size=(2, 600))
 PAIRS = pd.DataFrame({"a": LEVELS[0], "b": LEVELS[1]}).map("w{}".format)
 CROSSED = np.random.default_rng(4).standard_normal((6, 6))[tuple(LEVELS)]
