@@ -369,11 +369,11 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             found: ClassSums = self._walk(source, where.sums, add)
             return found
 
+        chosen = is_automatic(self.features) and isinstance(self.local, str)
         if start.summation is not None:
-            found: Any = how.fitted(start.summation, self._sums_.rows, source, walk)
+            found: Any = how.fitted(start.summation, self._sums_.rows, source, walk, quick=chosen)
         else:
             found = self._solution
-        chosen = is_automatic(self.features) and isinstance(self.local, str)
         if not (chosen and isinstance(source, ArraySource)):
             return found
         candidates, block = [(start, found)], source.block

@@ -89,7 +89,7 @@ def class_kernel(rows: Array, labels: Array, weights: FloatArray | None = None) 
 
     >>> import numpy as np
     >>> from zonal.model.class_kernel import class_kernel
-    >>> X = np.random.default_rng(0).standard_normal((800, 3))
+    >>> X = np.random.default_rng(1).standard_normal((800, 3))
     >>> kernel = class_kernel(X, np.sin(2 * X[:, 0]) + X[:, 1] > 0)
     >>> counted = kernel.weight / kernel.length_scale
     >>> bool(counted[2] < 0.2 * counted[:2].min())

@@ -53,6 +53,8 @@ class LogLoss:
         sample: Reservoir,
         source: Source,
         walk: Callable[[ClassExpansion], ClassSums],
+        *,
+        quick: bool = False,
     ) -> FromClasses:
         """Fit to all rows, on the features of a fit to their indicators.
 
@@ -66,10 +68,13 @@ class LogLoss:
             All rows.
         walk : callable
             Sums over them.
+        quick : bool
+            Whether rows in memory may be fitted from what some of them tell: α is then near its
+            optimum, but not to rounding where a walk over blocks ends.
         """
         space, shift = summation.space, summation.shift[: summation.n_columns]
         if isinstance(source, ArraySource):
-            mode = self._mode_on_rows(space, shift, source.block)
+            mode = self._mode_on_rows(space, shift, source.block, quick)
         else:
             mode = fit_classes(walk, self._start(space.features, shift), *self._rule)
         weight = np.ones(len(sample)) if sample.weight is None else np.asarray(sample.weight, float)
@@ -79,7 +84,7 @@ class LogLoss:
 
     def on_rows(self, space: FeatureSpace, rows: Block) -> FromClasses:
         """Fit to rows in memory, and calibrate by a sample of them."""
-        mode = self._mode_on_rows(space, space.mean(rows.X), rows)
+        mode = self._mode_on_rows(space, space.mean(rows.X), rows, quick=True)
         return FromClasses.of(space, mode, *self.sample(rows, LEARN_ROWS))
 
     def sample(self, rows: Block, size: int) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
@@ -98,7 +103,9 @@ class LogLoss:
         coef = np.zeros((len(shift) + 1, n_latent))
         return ClassExpansion(features, shift, self.classes, coef, False, self.unit)
 
-    def _mode_on_rows(self, space: FeatureSpace, shift: FloatArray, rows: Block) -> ClassMode:
+    def _mode_on_rows(
+        self, space: FeatureSpace, shift: FloatArray, rows: Block, quick: bool
+    ) -> ClassMode:
         """Fit to rows in memory, whose features are kept if there is room."""
         features: Any = space.features
         if room_for_features(rows, len(shift)):
@@ -106,7 +113,7 @@ class LogLoss:
             features = None
         start, near = self._start(features, shift), None
         few = FIRST_ROWS * len(shift)
-        if self.alpha is None and len(rows) >= MANY_TIMES * few:
+        if quick and self.alpha is None and len(rows) >= MANY_TIMES * few:
             sample = rows.rows(counting_rows(rows)[sample_rows(len(counting_rows(rows)), few)])
             near = fit_classes(lambda where: where.sums(sample), start, *self._rule)
         return fit_classes(lambda where: where.sums(rows), start, *self._rule, near)
