@@ -46,8 +46,6 @@ after a test row are among the training rows. *CatBoost, tuned*: its defaults an
 settings of learning rate, depth and penalties, the best on the tenth that stops the trees; none is
 begun after 150 CPU seconds. *RealMLP*: pytabkit's network with the defaults that were tuned on
 other tables (RealMLP-TD), 256 epochs, a fifth of the training rows chooses the epoch.
-Ours on diamonds, weather, flights and protein is of the choice before features were halved
-successively; `tables_turns.md` has the present one on the first split of all.
 """
 
 

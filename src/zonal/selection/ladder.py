@@ -276,18 +276,11 @@ class Ladder:
         return self.judge.in_columns(metric).of_features(features, kernel.map)
 
     def _adds(self, other: Candidate, best: Candidate) -> bool:
-        """Tell whether a mean with another candidate is better than one alone beyond chance.
-
-        Each half of the held-out rows judges the weights that the other has found.
-        """
+        """Tell whether another candidate has a weight in the mean of least error with the best."""
         queries = np.concatenate([split.queries for split in self.rows.splits])
-        truth, both = self.rows.targets[queries], np.stack([best.predicted, other.predicted])
-        gains = best.losses.copy()
-        for half in (0, 1):
-            own, rest = slice(half, None, 2), slice(1 - half, None, 2)
-            mean = np.tensordot(simplex_weights(both[:, rest], truth[rest]), both[:, own], 1)
-            gains[own] -= np.square(truth[own] - mean).mean(axis=1)
-        return beyond_chance(gains, best.loss, best.ends)
+        both = np.stack([best.predicted, other.predicted])
+        weights = simplex_weights(both, self.rows.targets[queries])
+        return bool(weights[1] >= LEAST_WEIGHT)
 
     def _neighbors(self, first: Candidate) -> list[Candidate]:
         """Return local parts in plain and in learned columns, alone and beside features."""
