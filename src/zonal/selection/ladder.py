@@ -28,6 +28,7 @@ import numpy as np
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
+from ..calibration.variance import LEAST_GAIN
 from ..features.columns.stretcher import Stretcher
 from ..kriging.effort import FEW_COLUMNS
 from ..kriging.search import Found
@@ -276,11 +277,20 @@ class Ladder:
         return self.judge.in_columns(metric).of_features(features, kernel.map)
 
     def _adds(self, other: Candidate, best: Candidate) -> bool:
-        """Tell whether another candidate has a weight in the mean of least error with the best."""
+        """Tell whether a mean with another candidate gains on one alone.
+
+        Each half of the held-out rows judges the weights that the other has found. A gain within
+        chance counts: with heavy tails all gains are, and neighbours were dropped on one split of
+        diamonds (RMSE 723 instead of 537).
+        """
         queries = np.concatenate([split.queries for split in self.rows.splits])
-        both = np.stack([best.predicted, other.predicted])
-        weights = simplex_weights(both, self.rows.targets[queries])
-        return bool(weights[1] >= LEAST_WEIGHT)
+        truth, both = self.rows.targets[queries], np.stack([best.predicted, other.predicted])
+        gain = best.loss
+        for half in (0, 1):
+            own, rest = slice(half, None, 2), slice(1 - half, None, 2)
+            mean = np.tensordot(simplex_weights(both[:, rest], truth[rest]), both[:, own], 1)
+            gain -= float(np.square(truth[own] - mean).mean(axis=1).sum()) / len(truth)
+        return gain > LEAST_GAIN * best.loss
 
     def _neighbors(self, first: Candidate) -> list[Candidate]:
         """Return local parts in plain and in learned columns, alone and beside features."""
