@@ -10,7 +10,7 @@ from zonal.kernels.compiled import of_kernel
 from zonal.kriging.covariance import Covariance, covariance_of
 from zonal.kriging.evidence import evaluate, gradient
 from zonal.kriging.joint import fit_joint
-from zonal.kriging.ladder import split_parameters
+from zonal.kriging.ladder import is_short, split_parameters
 from zonal.kriging.locations import locate
 from zonal.kriging.low import LandmarkLow, SphereLow, low_degrees
 from zonal.kriging.pairs import compiled_pairs
@@ -274,6 +274,31 @@ def test_long_kernels_are_split_and_short_ones_get_a_longer_one():
             assert found.kernel.k1.length_scale.tolist() == [1.5, 1.5]
             assert found.noise == pytest.approx(1e-3)
             assert found.kernel.k2.kernel.length_scale.min() > 3 * 1.5
+
+
+def test_two_kernels_part_wherever_the_neighbourhood_lies():
+    """A kernel that mixes places and times is short, and yet all its parameters have to move.
+
+    The evidence comes nearer to that of the true kernel than to that of the mixture.
+    """
+    axes = np.arange(14.0), np.arange(14.0), np.arange(12.0)
+    grid = np.stack(np.meshgrid(*axes), -1).reshape(-1, 3)
+    truth = zonal.Matern(1.5, [2.0, 2.0, 6.0]) + zonal.Matern(1.5, [8.0, 8.0, 1.0])
+    factor = np.linalg.cholesky(truth(grid) + 1e-3 * np.eye(len(grid)))
+    values = factor @ np.random.default_rng(0).standard_normal(len(grid))
+    locations = locate(grid, values[:, None])
+    start = Found(zonal.Matern(2.5, [2.2, 2.2, 1.7]), 1e-6, 1.0, np.nan)
+    assert is_short(locations, 32, start)
+    found = split_parameters(locations, start, 64)
+    mixed, parted, true = (
+        log_evidence(kernel, noise, grid, values)
+        for kernel, noise in (
+            (start.kernel, start.noise),
+            (found.kernel, found.noise),
+            (truth, 1e-3),
+        )
+    )
+    assert parted > (mixed + true) / 2
 
 
 def test_a_long_kernel_is_as_long_as_rows_far_apart_say():

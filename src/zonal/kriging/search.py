@@ -25,8 +25,6 @@ __all__ = ["Found", "find_candidates", "find_first", "find_others", "find_parame
 _FAMILIES = dict(
     zip(SMOOTHNESS, map(Correlation, (EXPONENTIAL, MATERN_32, MATERN_52)), strict=True)
 )
-# Kernels whose evidence a row is that close are both polished.
-TIE = 0.01
 
 
 @dataclass(frozen=True)
@@ -276,12 +274,15 @@ class _Search:
     def polished(
         self, candidates: list[Candidate], deadline: Deadline, last: int = POLISH
     ) -> Candidate:
-        """The best of the last two of some candidates, if they are close, after more climbing."""
+        """The best of the last two of some candidates, if they are close, after more climbing.
+
+        The logarithm of a normal density has a variance of 1/2, so the evidence of n rows has a
+        standard error of √(n / 2): kernels within it cannot be told apart yet.
+        """
         if not self.has_signal or not deadline.allows("a polished local part"):
             return candidates[-1]
-        least = candidates[-1].value - TIE * min(
-            self.climber.rounds[COMPARE][0], len(self.climber.sample)
-        )
+        n_compared = min(self.climber.rounds[COMPARE][0], len(self.climber.sample))
+        least = candidates[-1].value - math.sqrt(n_compared / 2)
         close = [one for one in candidates[-2:-1] if one.value > least]
         return max(
             (self.climber.climb(last, candidate) for candidate in [*close, candidates[-1]]),
