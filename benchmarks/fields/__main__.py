@@ -23,7 +23,8 @@ begins; its own optimizer and number of neighbours (20) in training, 100 in pred
 full-scale Vecchia approximation with its own numbers of inducing points (200) and neighbours (30).
 Ours is told whether random rows, blocks or the future will be asked for (`cv`), and
 `NeighborKriging` that the last column is a time. The machine had other work: what is compared are
-CPU seconds. A method that takes more than 15 minutes of CPU is given up.
+CPU seconds. A method that takes more than 15 minutes of CPU is given up. What others have
+published of the simulated field could not be checked and is not quoted.
 
 ## Standing by the CRPS
 """
