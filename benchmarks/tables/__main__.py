@@ -67,7 +67,7 @@ def main() -> None:
     if wanted.splits and "zonal" in wanted.methods:  # compiled before the clock starts
         X, y = load("wage")
         METHODS["zonal"](X[:600], y[:600], X[600:700])
-    methods = RACERS if wanted.race or wanted.turns else wanted.methods
+    methods = RACERS if wanted.race or wanted.turns else list(filter(_installed, wanted.methods))
     end = RACE if wanted.race else TURNS if wanted.turns else ""
     for name in wanted.tables:
         X, y = load(name)
@@ -88,11 +88,25 @@ def main() -> None:
     (RESULTS / "tables_turns.md").write_text(in_turns(known))
 
 
+def _package(method: str) -> str:
+    return PACKAGES.get(method, method)
+
+
+def _installed(method: str) -> bool:
+    """Whether the package of a method is there; says so if it is not."""
+    try:
+        importlib.metadata.version(_package(method))
+    except importlib.metadata.PackageNotFoundError:
+        print(f"{method} is not run: {_package(method)} is not installed", flush=True)
+        return False
+    return True
+
+
 def measure(method: str, X: Any, y: Any, number: int) -> dict[str, Any]:
     """Return error and seconds of one method on one split; no error for one that is given up."""
     train, test = split(len(y), number)
     cell = {
-        "version": importlib.metadata.version(PACKAGES.get(method, method)),
+        "version": importlib.metadata.version(_package(method)),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
     start = time.process_time()
