@@ -49,11 +49,15 @@ JUDGED_ROWS = 20_000
 OBSERVED_PLACES, MOST_SPLITS = 10_000, 8
 # With more neighbours than these, half as many places.
 FEW_NEIGHBORS = 64
+# Places with more rows each than this do not stand for new rows, which come to where rows crowd.
+MOST_REPEATED = 1.5
 
 
 @dataclass(frozen=True)
 class Observations:
     """Rows by which intervals are calibrated: those of the last places, which are random ones.
+
+    Where places have several rows each, they are random rows of all places.
 
     Attributes
     ----------
@@ -64,7 +68,7 @@ class Observations:
     weight : ndarray of shape (s,)
         How much each row counts, and its part of the weight at its place.
     n_places : int
-        The number of places.
+        The number of last places; zero where rows are those of any.
     labels : ndarray of shape (n,) or None
         The group of each place, where there is a splitter.
     splits : tuple of (train, test)
@@ -88,10 +92,17 @@ class Observations:
     def of(
         cls, locations: Locations, block: Block, plan: Splits | None, n_neighbors: int
     ) -> "Observations":
-        """Keep the rows of the last places; fewer, where each takes long to predict."""
+        """Keep the rows of the last places; fewer, where each takes long to predict.
+
+        Where rows crowd at some places, these are drawn as often as new rows come to them: a tenth
+        of keggdirected is at one place, and 82 % instead of 95 % of the rows at such places were
+        inside their intervals while places were drawn alike.
+        """
         most = OBSERVED_PLACES if n_neighbors <= FEW_NEIGHBORS else OBSERVED_PLACES // 2
-        n_places = min(len(locations), most)
-        rows = np.flatnonzero(locations.index >= len(locations) - n_places)
+        crowded = (locations.index >= 0).sum() > MOST_REPEATED * len(locations)
+        n_places = 0 if crowded else min(len(locations), most)
+        first = 0 if crowded else len(locations) - n_places
+        rows = np.flatnonzero(locations.index >= first)
         rows = rows[sample_rows(len(rows), most)]
         places = locations.index[rows].astype(np.int32)
         weight = np.ones(len(rows)) if block.weight is None else block.weight[rows]
