@@ -23,7 +23,7 @@ from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
 from ..kriging.space_time import find_space_time
-from ..kriging.space_time_split import split_space_time
+from ..kriging.space_time_split import more_evident, split_space_time
 from ..moments.folds import Splits
 from ..rows import Block, row_hash, sample_rows
 from ..rows.copies import content_hash
@@ -422,10 +422,11 @@ def find_local(
         locations, kernel, noise, verbose=verbose, deadline=deadline, quick=quick
     )
     if periods is not None and kernel is None and features is None:
-        found = find_space_time(
+        timed = find_space_time(
             locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
         )
-        found = split_space_time(locations, found, n_features, n_neighbors, verbose)
+        timed = split_space_time(locations, timed, n_features, n_neighbors, verbose)
+        found = more_evident(locations, found, timed, n_neighbors, verbose)
     if features is not None:
         found = _beside(locations, features, found, kernel is None, noise is None)
     else:
