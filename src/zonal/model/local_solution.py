@@ -23,7 +23,8 @@ from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
 from ..kriging.space_time import find_space_time
-from ..kriging.space_time_split import split_space_time
+from ..kriging.space_time_split import more_evident, split_space_time
+from ..kriging.warp_search import find_warp
 from ..moments.folds import Splits
 from ..rows import Block, row_hash, sample_rows
 from ..rows.copies import content_hash
@@ -301,6 +302,7 @@ def solve_local(
     learnt: bool = False,
     in_space: bool = False,
     varies: bool = False,
+    warps: bool = False,
     queries: Array | None = None,
     verbose: bool = False,
     deadline: Deadline | None = None,
@@ -336,6 +338,8 @@ def solve_local(
         Whether rows are places: intervals are then calibrated in holes too.
     varies : bool
         Whether the standard deviation may vary with place.
+    warps : bool
+        Whether places may be moved.
     queries : ndarray of shape (q, d), optional
         Rows that will be asked, as the local part sees them.
     deadline : Deadline, optional
@@ -364,7 +368,12 @@ def solve_local(
             verbose=verbose,
             deadline=deadline,
             periods=periods,
+            warps=warps,
         )
+    if found.warp is not None:
+        X = found.warp.transform(X)
+        locations = locations.moved(found.warp.transform(locations.rows))
+        queries = None if queries is None else found.warp.transform(queries)
     found = shrunk(found, alpha)
     scale = None
     if errors is not None:
@@ -422,21 +431,31 @@ def find_local(
     verbose: bool = False,
     deadline: Deadline | None = None,
     periods: tuple[float, ...] | None = None,
+    warps: bool = False,
 ) -> Found:
     """Find the parameters of a local part by evidence, from places with targets about zero.
 
     The parameters are those of `solve_local`.
     """
+    warp = None
+    if warps:
+        in_time = periods is not None
+        warp = find_warp(
+            locations, noise=noise, in_time=in_time, verbose=verbose, deadline=deadline
+        )
+    if warp is not None:
+        locations = locations.moved(warp.transform(locations.rows))
     splits = features is None and n_features > 0
     quick = partial(is_short, locations, n_neighbors) if splits else None
     found = find_parameters(
         locations, kernel, noise, verbose=verbose, deadline=deadline, quick=quick
     )
     if periods is not None and kernel is None and features is None:
-        found = find_space_time(
+        timed = find_space_time(
             locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
         )
-        found = split_space_time(locations, found, n_features, n_neighbors, verbose)
+        timed = split_space_time(locations, timed, n_features, n_neighbors, verbose)
+        found = more_evident(locations, found, timed, n_neighbors, verbose)
     if features is not None:
         found = _beside(locations, features, found, kernel is None, noise is None)
     else:
@@ -449,7 +468,7 @@ def find_local(
             move_noise=noise is None,
             verbose=verbose,
         )
-    return found
+    return replace(found, warp=warp)
 
 
 def shrunk(found: Found, alpha: float | None) -> Found:
