@@ -39,7 +39,7 @@ from ..rows import LEARN_ROWS, Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.copies import content_hash
-from ..rows.kept import BEYOND_MEMORY
+from ..rows.kept import BEYOND_MEMORY, PILOT_ROWS
 from ..rows.survey import Survey
 from ..selection.choose import Question, choose
 from ..selection.table import Records
@@ -294,10 +294,13 @@ class ModelLearner(FittedAttributes):
         n_sums = n_folds
         if plan is not None:
             n_sums = plan.n_groups if few_groups(plan, table) else 1
+        width = asked_width(self.features, self.budget)
+        if is_automatic(self.features) and self.local is not None and survey.n_rows > PILOT_ROWS:
+            width = -(-width // 4)  # of many rows more columns are taken only if they are worth it
         announce_sums(
             type(self).__name__,
             survey.n_rows,
-            asked_width(self.features, self.budget),
+            width,
             self._cells_.n_targets(survey.sample.y),
             n_sums,
             path_cost(self.alpha, n_sums),

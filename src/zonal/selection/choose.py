@@ -149,9 +149,7 @@ def choose(question: Question) -> Recipe | None:
                 if question.logistic and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
             if rows.dim > FEW_COLUMNS and not local.required and not places:
-                many = max(local.n_neighbors, MANY_NEIGHBORS)
-                if ladder.gains_by(many, weighed):
-                    local = replace(local, n_neighbors=many)
+                local = replace(local, n_neighbors=ladder.n_neighbors(MANY_NEIGHBORS, weighed))
             found = _built(rows, local, weighed)
         log.left_out(deadline.left_out)
     if unheld and local is not None and local.required:

@@ -151,8 +151,10 @@ class Judge:
                     low=found.low,
                 )
                 judged = places_of_fit(process, width)
-                if found.low is None and not width:  # nothing but the mean comes from them
-                    judged = judged[:: max(len(judged) // 500, 1)]
+                if found.low is None and not width:
+                    # Nothing but the mean comes from them: the first are the farthest apart, and
+                    # are neighbours of each other, so that no tree of all rows is needed.
+                    judged = np.arange(len(judged), dtype=np.int32)
                 joint = fit_joint(
                     locations, process, map_, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
                 )
