@@ -97,3 +97,23 @@ def test_a_wide_prior_does_not_throw_newtons_method_off(likelihood):
     assert abs(g.sum()) < 1e-4
     level = f - scale * kernel(X) @ g
     np.testing.assert_allclose(level, level.mean(), atol=1e-3 * np.ptp(f))
+
+
+@pytest.mark.parametrize("name", ["poisson", "gamma"])
+def test_a_mode_of_other_parameters_is_a_beginning(name):
+    """It takes fewer steps to the same mode."""
+    likelihood, y = CASES[name]
+    packed = np.column_stack([y, OFFSET, np.ones(N)])
+    locations = locate(X, np.zeros((N, 1)), WEIGHT)
+    responses = Responses.of(locations, packed, WEIGHT)
+    found = Found(KERNEL, 1.0, RATIO, np.nan)
+
+    def solved(scale, near=None):
+        return find_laplace(
+            locations, responses, likelihood, found, scale, n_neighbors=N, near=near
+        )
+
+    cold, warm = solved(SCALE), solved(SCALE, solved(1.2 * SCALE).latent)
+    assert warm.n_steps < cold.n_steps
+    np.testing.assert_allclose(warm.latent, cold.latent, atol=1e-7)
+    assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-7)

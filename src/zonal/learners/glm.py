@@ -5,15 +5,12 @@ from operator import add
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
-from .._typing import Array, FloatArray
-from ..calibration.quantiles import check_levels
-from ..calibration.scores import check_coverage
+from .._typing import Array
 from ..features.space import FeatureSpace
-from ..likelihoods import Likelihood, Observed, as_likelihood
+from ..likelihoods import Likelihood, as_likelihood
 from ..model.blend import BlendStart
 from ..model.folds import check_alpha
 from ..model.from_likelihood import FromLikelihood
@@ -25,14 +22,15 @@ from ..model.newton_sums import Expansion, NewtonSums, unpacked
 from ..model.ridge_posterior import left_out
 from ..model.start import Start
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, blockwise, sample_rows
+from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.block import take
 from ..rows.hashing import LEARN_ROWS
 from ..rows.kept import KEPT_BYTES
 from ..rows.kinds import is_many
 from ..rows.survey import Survey
-from .glm_targets import null_mean, pack, predicted_parts
+from . import glm_answers
+from .glm_targets import check_stream, pack
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 from .targets import check_numbers
@@ -172,157 +170,17 @@ class KernelGLM(RegressorMixin, ModelLearner):
             y = column_or_1d(y, warn=True)
         given = {"offset": offset, "exposure": exposure, "trials": trials}
         if y is None and is_many(X):
-            _check_stream(given)
+            check_stream(given)
         elif any(v is not None for v in given.values()) or likelihood.name == "binomial":
             y = pack(likelihood, y, **given)
         return self._fit(X, y, sample_weight)
 
-    @blockwise
-    def predict(
-        self, X: Any, offset: Any = None, exposure: Any = None, trials: Any = None
-    ) -> Array:
-        """Predict the mean of the response, averaged over what is not known of f.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows; or a Dask array or frame, or a stream of blocks.
-        offset, exposure, trials : float or array-like of shape (n_samples,), optional
-            As in `fit`; by default zero, one and one.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        mean, variance, count = self._latent(X, offset, exposure, trials)
-        found = count * self.likelihood_.average(mean, variance)
-        return np.asarray(found, self._cells_.dtype(X))
-
-    @blockwise
-    def predict_std(
-        self, X: Any, offset: Any = None, exposure: Any = None, trials: Any = None
-    ) -> Array:
-        """Predict the standard deviation of new observations: [n_samples].
-
-        Parameters
-        ----------
-        X, offset, exposure, trials
-            As in `predict`.
-        """
-        found = self.likelihood_.deviation(*self._latent(X, offset, exposure, trials))
-        return np.asarray(found, self._cells_.dtype(X))
-
-    @blockwise
-    def predict_quantiles(
-        self,
-        X: Any,
-        q: npt.ArrayLike = (0.05, 0.5, 0.95),
-        offset: Any = None,
-        exposure: Any = None,
-        trials: Any = None,
-    ) -> Array:
-        """Predict quantiles of new observations, whole numbers of counts.
-
-        Those of the mixture of p(y | f) over what is not known of f.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows.
-        q : float or array-like of shape (n_quantiles,)
-            Levels between 0 and 1.
-        offset, exposure, trials : float or array-like of shape (n_samples,), optional
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_quantiles)
-            Without the last axis if `q` is a number.
-        """
-        levels = check_levels(q)
-        mean, variance, count = self._latent(X, offset, exposure, trials)
-        found = self.likelihood_.quantiles(mean, variance, levels, count)
-        found = found.astype(self._cells_.dtype(X), copy=False)
-        return found[:, 0] if np.ndim(q) == 0 else found
-
-    @blockwise
-    def predict_interval(
-        self,
-        X: Any,
-        coverage: float = 0.9,
-        offset: Any = None,
-        exposure: Any = None,
-        trials: Any = None,
-    ) -> tuple[Array, Array]:
-        """Predict intervals that hold new observations with at least a given probability.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix, frame} of shape (n_samples, n_features)
-            Rows.
-        coverage : float, default=0.9
-            The share of observations that the intervals hold; of counts it may be more, for a
-            whole number is in or out.
-        offset, exposure, trials : float or array-like of shape (n_samples,), optional
-            As in `fit`.
-
-        Returns
-        -------
-        lower, upper : ndarrays of shape (n_samples,)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import zonal
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(-3, 3, (1500, 1))
-        >>> y = rng.poisson(5 * np.exp(np.sin(X[:, 0])))
-        >>> model = zonal.KernelGLM(budget=64, random_state=0).fit(X[:1000], y[:1000])
-        >>> lower, upper = model.predict_interval(X[1000:])
-        >>> bool(0.88 < np.mean((lower <= y[1000:]) & (y[1000:] <= upper)) < 0.97)
-        True
-        """
-        missed = 1 - check_coverage(coverage)
-        levels = [missed / 2, 1 - missed / 2]
-        found = self.predict_quantiles(X, levels, offset, exposure, trials)
-        return found[:, 0], found[:, 1]
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        offset: Any = None,
-        exposure: Any = None,
-        trials: Any = None,
-    ) -> float:
-        r"""Return the share of the deviance explained, as `sklearn.metrics.d2_tweedie_score`.
-
-        .. math:: D^2 = 1 - \frac{\sum w\, d(y, \hat\mu)}{\sum w\, d(y, \bar\mu)},
-
-        with μ̄ the mean of these responses (in proportion to their exposures).
-        """
-        likelihood = self.likelihood_
-        observed, shift = unpacked(pack(likelihood, column_or_1d(y), offset, exposure, trials))
-        likelihood.check(observed.y)
-        weight = np.ones(len(shift)) if sample_weight is None else np.asarray(sample_weight, float)
-        found = likelihood.link(np.asarray(self.predict(X, shift), np.float64))
-        null = null_mean(likelihood, observed, shift, weight)
-        left = weight @ likelihood.half_deviance(observed, found)
-        total = weight @ likelihood.half_deviance(observed, null)
-        return float(1 - left / total) if total > 0 else float(left <= 0)
-
-    def log_density(
-        self, X: Any, y: Any, offset: Any = None, exposure: Any = None, trials: Any = None
-    ) -> FloatArray:
-        """Return the predictive log density of observations, log ∫ p(y | f) p(f | data) df: [n].
-
-        Its mean over rows that were not fitted is the log score, by which likelihoods compare.
-        """
-        mean, variance, count = self._latent(X, offset, exposure, trials)
-        observed = Observed.of(column_or_1d(y), count)
-        self.likelihood_.check(observed.y)
-        return self.likelihood_.log_predictive(observed, mean, variance)
+    predict = glm_answers.predict
+    predict_std = glm_answers.predict_std
+    predict_quantiles = glm_answers.predict_quantiles
+    predict_interval = glm_answers.predict_interval
+    score = glm_answers.score
+    log_density = glm_answers.log_density
 
     @property
     def likelihood_(self) -> Likelihood:
@@ -339,16 +197,6 @@ class KernelGLM(RegressorMixin, ModelLearner):
     def n_iter_(self) -> int:
         """Passes over the rows."""
         return int(self._solution.n_passes)
-
-    def _latent(
-        self, X: Any, offset: Any, exposure: Any, trials: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return means and variances of f at rows, and the numbers of trials."""
-        solution = self._solution  # or an error that there is none
-        rows = self._cells_.rows(self._check_rows(X, reset=False))
-        mean, variance = solution.latent(rows)
-        shift, count = predicted_parts(self.likelihood_, len(mean), offset, exposure, trials)
-        return mean + shift, variance, count
 
     # The fit.
 
@@ -494,13 +342,3 @@ class KernelGLM(RegressorMixin, ModelLearner):
             getattr(self.likelihood, "name", self.likelihood) != "student"
         )
         return tags
-
-
-def _check_stream(given: dict[str, Any]) -> None:
-    """Raise an error for parts of responses that are given beside a stream."""
-    for name, values in given.items():
-        if values is not None:
-            raise ValueError(
-                f"{name} is given beside a stream of blocks: let the stream yield (X, Y) with "
-                "three columns of Y, the response, the offset (or log exposure) and the trials."
-            )

@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..likelihoods import Likelihood, Observed
 
-__all__ = ["null_mean", "pack", "predicted_parts"]
+__all__ = ["check_stream", "null_mean", "pack", "predicted_parts"]
 
 
 def pack(
@@ -121,3 +121,13 @@ def _pack_dask(likelihood: Likelihood, y: Any, offset: Any, exposure: Any, trial
         dtype=np.float64,
         meta=np.empty((0, 3)),
     )
+
+
+def check_stream(given: dict[str, Any]) -> None:
+    """Raise an error for parts of responses that are given beside a stream."""
+    for name, values in given.items():
+        if values is not None:
+            raise ValueError(
+                f"{name} is given beside a stream of blocks: let the stream yield (X, Y) with "
+                "three columns of Y, the response, the offset (or log exposure) and the trials."
+            )

@@ -12,7 +12,7 @@ from .._typing import Array, FloatArray
 from ..kriging.locations import Locations
 from ..kriging.search import Found
 from ..likelihoods import Likelihood
-from .vecchia_laplace import Responses, find_laplace
+from .vecchia_laplace import Laplace, Responses, find_laplace
 
 __all__ = ["LocalParameters", "find_local_parameters"]
 
@@ -83,16 +83,21 @@ def find_local_parameters(
         scale = start.scale * float(np.exp(logs[0]))
         return LocalParameters(likelihood, replace(start.found, kernel=kernel), scale)
 
+    best_known: Laplace | None = None
+
     def loss(logs: FloatArray) -> float:
+        nonlocal best_known
         if np.abs(logs).max() > WIDEST:
             return np.inf
-        where = at(logs)
+        where, near = at(logs), None if best_known is None else best_known.latent
         found = find_laplace(
             sample, responses, where.likelihood, where.found, where.scale, features,
-            SEARCH_NEIGHBORS, ROUGH,
+            SEARCH_NEIGHBORS, ROUGH, near,
         )  # fmt: skip
         if not np.isfinite(found.log_evidence):
             return np.inf
+        if best_known is None or found.log_evidence > best_known.log_evidence:
+            best_known = found
         return -found.log_evidence
 
     size = 1 + moves + len(unknown)

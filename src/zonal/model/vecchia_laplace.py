@@ -118,6 +118,7 @@ def find_laplace(
     features: Features | None = None,
     n_neighbors: int = 32,
     close: float = CLOSE,
+    near: FloatArray | None = None,
 ) -> Laplace:
     """Find the mode of f and the log evidence, given all parameters.
 
@@ -139,8 +140,10 @@ def find_laplace(
         Rows that a row is known by.
     close : float
         The change of f that ends the steps.
+    near : ndarray of shape (n,), optional
+        The mode at parameters that are not far: the first step from it is taken whole.
     """
-    f = responses.beginning(likelihood)
+    f = responses.beginning(likelihood) if near is None else near
     # K⁻¹f: of a constant it is zero. It tells what the prior says of a step.
     pull = np.zeros(len(f))
     neighbors = earlier = None
@@ -158,7 +161,8 @@ def find_laplace(
         joint = fit_joint(pseudo, process, features, found.ratio, neighbors=earlier)
         moved = joint.predict(locations.rows, features, neighbors=neighbors)[0][:, 0]
         step = moved - f, precision * (targets - moved) - pull
-        share = _share_of_step(responses, likelihood, (f, pull), step)
+        whole = near is not None and n_steps == 1  # K⁻¹f is known after it
+        share = 1.0 if whole else _share_of_step(responses, likelihood, (f, pull), step)
         f, pull = f + share * step[0], pull + share * step[1]
         change = float(np.abs(step[0]).max())
     targets, precision, log_density = responses.expansion(likelihood, f)
