@@ -155,13 +155,25 @@ def test_gpboost_has_one_scale_for_places_and_one_for_times():
     assert kind == "matern_space_time"
     trend = methods._trend(X, years, 12.0)
     assert trend.shape == (50, 1 + 4 + 4 * 4)
-    assert methods._trend(X, both, 12.0).shape == (50, 1 + 4)
+    assert methods._returns(years, 12.0)
+    assert not methods._returns(both, 12.0)
     season = points[:, 0] * np.cos(2 * np.pi * years[:, 3] / 12 - 1)  # in the span of its columns
     left = season - trend @ np.linalg.lstsq(trend, season, rcond=None)[0]
     np.testing.assert_allclose(left, 0, atol=1e-10)
     kind, X, _ = found(rng.uniform(0, 9, (50, 5)))
     assert kind == "matern_ard"
     np.testing.assert_allclose(X.std(axis=0), 1)
+
+
+def test_gpboost_has_the_same_trend_where_one_month_of_several_years_is_asked_for():
+    pytest.importorskip("gpboost")
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(0, 1, (300, 2)), np.repeat(np.arange(30.0), 10)])
+    y = np.sin(2 * np.pi * X[:, 2] / 12) + 0.1 * rng.standard_normal(300)
+    task = cells.Task(X[:-10], y[:-10], X[-10:], y[-10:], {"time": 12.0})
+    found = methods.gpboost(task)
+    # The season is known from 290 rows with noise of 0.1, to within a fraction of it.
+    np.testing.assert_allclose(found.mean, np.sin(2 * np.pi * X[-10:, 2] / 12), atol=0.1)
 
 
 def test_a_table_ranks_methods_with_all_splits_only():
