@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from sklearn.base import clone
 
 import zonal
 from zonal.polynomials import to_sphere
@@ -22,9 +23,15 @@ EARTH = 6371.0088
 # Radius of a disc, how far a judged cell must be from what is left, and between two middles, km.
 RADIUS, LEAST, APART = 1000.0, 600.0, 600.0
 NORTH, COVERAGE = 64.0, 0.9
+VARIES = zonal.NeighborKriging(amplitude="auto")
+BLOCKS = zonal.BlockKFold(5, 1800, unit="km")
 MODELS: dict[str, Any] = {
-    "as `zonal.fill` chooses it: intervals for places between others": 2,
-    '`cv=BlockKFold(5, 1800, unit="km")`: intervals for gaps': zonal.BlockKFold(5, 1800, unit="km"),
+    "as `zonal.fill` chooses it: intervals for places between others": zonal.KernelRidge(),
+    '`cv=BlockKFold(5, 1800, unit="km")`: intervals for gaps': zonal.KernelRidge(cv=BLOCKS),
+    'as `zonal.fill` with `local=NeighborKriging(amplitude="auto")`': zonal.KernelRidge(
+        local=VARIES
+    ),
+    '`NeighborKriging(amplitude="auto")` alone, of unit vectors': VARIES,
 }
 
 
@@ -53,19 +60,20 @@ def middles(points: np.ndarray, north: np.ndarray) -> list[int]:
         found.append(int(north[np.argmax(distance)]))
 
 
-def trial(places: pd.DataFrame, y: np.ndarray, cv: Any) -> tuple[np.ndarray, ...]:
+def trial(places: pd.DataFrame, y: np.ndarray, learner: Any) -> tuple[np.ndarray, ...]:
     """Errors, standard deviations, whether intervals hold, and distances in all discs."""
     points = to_sphere(places["lat"], places["lon"])
     north = np.flatnonzero(places["lat"] > NORTH)
+    rows = places if isinstance(learner, zonal.KernelRidge) else pd.DataFrame(points)
     parts = []
     for middle in middles(points, north):
         hidden = kilometres(points, points[[middle]])[:, 0] < RADIUS
         asked = np.flatnonzero(hidden & (places["lat"].to_numpy() > NORTH))
         distance = kilometres(points[asked], points[~hidden]).min(axis=1)
         asked, distance = asked[distance > LEAST], distance[distance > LEAST]
-        model = zonal.KernelRidge(cv=cv, random_state=0).fit(places[~hidden], y[~hidden])
-        mean = model.predict(places.iloc[asked])
-        lower, upper = model.predict_interval(places.iloc[asked], COVERAGE)
+        model = clone(learner).set_params(random_state=0).fit(rows[~hidden], y[~hidden])
+        mean = model.predict(rows.iloc[asked])
+        lower, upper = model.predict_interval(rows.iloc[asked], COVERAGE)
         inside = (lower <= y[asked]) & (y[asked] <= upper)
         wide = (upper - lower) / 2
         parts.append((y[asked] - mean, wide, inside, distance, np.full(len(asked), middle)))
@@ -76,8 +84,8 @@ def main() -> None:
     """Run and write the table."""
     places, y = january()
     rows = []
-    for name, cv in MODELS.items():
-        error, wide, inside, distance, disc = trial(places, y, cv)
+    for name, learner in MODELS.items():
+        error, wide, inside, distance, disc = trial(places, y, learner)
         worst = min(inside[disc == one].mean() for one in np.unique(disc))
         rows.append((
             name, f"{len(np.unique(disc))}", f"{len(error)}", f"{np.median(distance):.0f}",

@@ -45,18 +45,24 @@ def places(kind, n, seed=0):
     return sphere(n, seed)
 
 
-def dense(rows, y, weight, noise, amp, queries):
+def covariance(rows, others, amp, low):
+    """Features that are the same everywhere, and s(x) s(y) times what they leave of the kernel."""
+    carried = 0.0 if low is None else low.features(rows) @ low.features(others).T
+    return carried + amp.at(rows)[:, None] * (KERNEL(rows, others) - carried) * amp.at(others)
+
+
+def dense(rows, y, weight, noise, amp, low, queries):
     """Mean, variance over σ², σ² and log evidence by generalized least squares."""
-    own, asked = amp.at(rows), amp.at(queries)
-    K = own[:, None] * KERNEL(rows) * own + np.diag(noise / weight * own**2)
-    cross = asked[:, None] * KERNEL(queries, rows) * own
+    K = covariance(rows, rows, amp, low) + np.diag(noise / weight * amp.at(rows) ** 2)
+    cross = covariance(queries, rows, amp, low)
     inverse, one = np.linalg.inv(K), np.ones(len(rows))
     mu = one @ inverse @ y / (one @ inverse @ one)
     left = y - mu
     scale = left @ inverse @ left / len(y)
     mean = mu + cross @ inverse @ left
     rest = 1 - cross @ inverse @ one
-    variance = asked**2 - np.einsum("ij,jk,ik->i", cross, inverse, cross)
+    variance = np.diag(covariance(queries, queries, amp, low)).copy()
+    variance -= np.einsum("ij,jk,ik->i", cross, inverse, cross)
     variance += rest**2 / (one @ inverse @ one)
     n = len(y)
     log = -0.5 * (n * np.log(2 * np.pi * scale) + n + np.linalg.slogdet(K)[1])
@@ -69,12 +75,11 @@ def test_it_is_the_dense_process_with_all_rows_as_neighbours(kind):
     X, queries = places(kind, 60), places(kind, 15, 5)
     amp = amplitude(X)
     found = locate(X, rng.standard_normal((60, 1)), rng.uniform(0.5, 2, 60))
-    process = LocalProcess(
-        found.rows, found.weight, KERNEL, 0.1, 60, low=low_of(kind, X), amplitude=amp
-    )
+    low = low_of(kind, X)
+    process = LocalProcess(found.rows, found.weight, KERNEL, 0.1, 60, low=low, amplitude=amp)
     joint = fit_joint(found, process)
     mean, std = joint.predict(queries, return_std=True)
-    expected = dense(found.rows, found.targets[:, 0], found.weight, 0.1, amp, queries)
+    expected = dense(found.rows, found.targets[:, 0], found.weight, 0.1, amp, low, queries)
     assert_allclose(mean[:, 0], expected[0], atol=1e-8)
     assert_allclose(joint.found.scale, expected[2], rtol=1e-8)
     assert_allclose(std[:, 0] ** 2 / expected[2], expected[1], atol=1e-8)
@@ -86,17 +91,15 @@ def test_draws_have_the_dense_covariance(kind):
     X, queries = places(kind, 40), places(kind, 8, 5)
     amp = amplitude(X)
     found = locate(X, np.random.default_rng(3).standard_normal((40, 1)))
-    process = LocalProcess(
-        found.rows, found.weight, KERNEL, 0.1, 48, low=low_of(kind, X), amplitude=amp
-    )
+    low = low_of(kind, X)
+    process = LocalProcess(found.rows, found.weight, KERNEL, 0.1, 48, low=low, amplitude=amp)
     joint = fit_joint(found, process)
     common, own = Sequence.of(joint, queries).roots(process.features, np.eye(8))
-    own_s, asked = amp.at(found.rows), amp.at(queries)
-    K = own_s[:, None] * (KERNEL(found.rows) + 0.1 * np.eye(40)) * own_s
-    cross = asked[:, None] * KERNEL(queries, found.rows) * own_s
+    K = covariance(found.rows, found.rows, amp, low) + 0.1 * np.diag(amp.at(found.rows) ** 2)
+    cross = covariance(queries, found.rows, amp, low)
     inverse, one = np.linalg.inv(K), np.ones(40)
     rest = 1 - cross @ inverse @ one
-    expected = asked[:, None] * KERNEL(queries) * asked - cross @ inverse @ cross.T
+    expected = covariance(queries, queries, amp, low) - cross @ inverse @ cross.T
     expected += np.outer(rest, rest) / (one @ inverse @ one)
     assert_allclose(common @ common.T + own.T @ own, expected, atol=1e-8)
 
@@ -138,7 +141,7 @@ def test_repeated_rows_have_the_noise_of_their_place():
 
 @pytest.mark.parametrize("kind", ["none", "sphere"])
 def test_the_evidence_of_the_search_is_that_of_the_fit(kind):
-    """Differences over c, at a mean of zero, and their gradient."""
+    """Differences over c, of what mean and features leave, and their gradient."""
     rng = np.random.default_rng(2)
     X = np.repeat(places(kind, 50), 2, axis=0)
     found = locate(X, rng.standard_normal((100, 2)))
@@ -149,18 +152,28 @@ def test_the_evidence_of_the_search_is_that_of_the_fit(kind):
     value, slope = evidence.at(coef)
     level = float(-evidence.center @ coef)
     own = Amplitude(surface, coef, level).at(found.rows)
-    # A dense process of mean zero whose inverse covariance is the sparse one.
+    # What is left by generalized least squares, in the dense form of the sparse covariance.
     given = evidence.whitening
     root = np.eye(50)
     for i, (near, weights) in enumerate(zip(given.neighbors, given.weights, strict=True)):
         root[i, near[near >= 0]] -= weights[near >= 0]
     root /= np.sqrt(given.variance)[:, None]
-    K = np.linalg.inv(root.T @ root)
-    Z = process.features(found.rows)
-    inverse = np.linalg.inv(own[:, None] * (K + Z @ Z.T) * own)
+    inverse = root.T @ root / own[:, None] / own
     squares = np.einsum("it,ij,jt->t", evidence.targets, inverse, evidence.targets)
     squares += (found.repeated.within / (0.3 * own[:, None] ** 2)).sum(axis=0)
     assert_allclose(value, -0.5 * 100 * np.log(squares / 100).sum(), rtol=1e-10)
+    columns = np.column_stack([np.ones(50), process.features(found.rows)])
+    shrink = np.diag(np.append(0.0, np.ones(columns.shape[1] - 1)))
+    normal = columns.T @ root.T @ root @ columns + shrink
+    beta = np.linalg.solve(normal, columns.T @ root.T @ root @ found.targets)
+    assert_allclose(evidence.targets, found.targets - columns @ beta, atol=1e-9)
+    stays = Amplitude(surface, coef, evidence.level(coef)).at(found.rows)[:, None]
+    both = [
+        np.square(root @ (evidence.targets / s)).sum(axis=0)
+        + (found.repeated.within / (0.3 * s**2)).sum(axis=0)
+        for s in (stays, np.ones_like(stays))
+    ]
+    assert_allclose(np.log(both[0]).mean(), np.log(both[1]).mean(), rtol=1e-10)
     steps = 1e-5 * np.eye(8)
     differences = [evidence.at(coef + h)[0] - evidence.at(coef - h)[0] for h in steps]
     assert_allclose(slope, np.array(differences) / 2e-5, rtol=1e-6, atol=1e-6)

@@ -5,8 +5,12 @@ A process u and its noise, multiplied with s, have the covariance
 .. math:: s(x)\, s(y)\, \big(k(x, y) + \tfrac{\eta}{w}[x = y]\big),
 
 whose kriging weights are those of u times s(q)/s(x_j), and whose variances those of u times s(q)².
-So nothing else changes. On a circle or a sphere h are harmonics of degree 1 to L, in a box products
-of cosines; where rows end, s stays what it is at the border.
+So nothing else changes. Features that carry the low degrees of the kernel (`low`) are the same
+everywhere, and u is what they leave. With features that grow with s, a mean that is far from that
+of all rows, as it is towards the poles, would follow s into a hole; the evidence is lower too.
+
+On a circle or a sphere h are harmonics of degree 1 to L, in a box products of cosines; where rows
+end, s stays what it is at the border.
 """
 
 import itertools

@@ -2,13 +2,12 @@ r"""How the standard deviation varies with place, by evidence.
 
 It is asked after a fit that is the same everywhere, whose parameters stay.
 
-With weights that stay, whitened targets of amplitude s are :math:`\tilde e = W (y - \mu)/s`, so
-that the log evidence as a function of c is
+With weights that stay, and e what the mean and the features of that fit leave of the targets, the
+log evidence as a function of c is
 
-.. math:: -\frac{N}{2} \log Q(c) - \sum_i m_i h_i^\top c, \qquad
-    Q = \min_\beta \|\tilde e - \tilde Z \beta\|^2 + \|\beta\|^2/\tau,
+.. math:: -\frac{N}{2} \log Q(c) - \sum_i m_i h_i^\top c, \qquad Q = \|W (e/s)\|^2,
 
-with m observations at a place. Its Fisher information is about
+with W the whitening of amplitude one and m observations at a place. Its Fisher information is about
 :math:`F = 2 \sum_i m_i h_i h_i^\top` (the mean of h belongs to σ), so that steps with F climb it.
 The coefficients have a prior of the precision :math:`P = \lambda r^2`, with r the eigenvalue of the
 Laplacian of each function: log s is a thin-plate spline, smooth where there are no rows. λ is that
@@ -91,7 +90,7 @@ def best_amplitude(
         print(f"an amplitude that varies with place: {gain:.2f}, at the price of {price:.2f}")
     if gain <= price:
         return None, 0.0
-    return Amplitude(surface, coef, float(-evidence.center @ coef)), gain - price
+    return Amplitude(surface, coef, evidence.level(coef)), gain - price
 
 
 @dataclass(frozen=True)
@@ -103,11 +102,7 @@ class _Evidence:
     whitening : Whitening
         Of unit amplitude.
     targets : ndarray of shape (n, t)
-        y - μ.
-    whitened : ndarray of shape (n, D)
-        Features.
-    ridge : tuple
-        The factor of their products plus 1/τ.
+        e.
     functions : ndarray of shape (n, K)
         h, about their mean over observations.
     center : ndarray of shape (K,)
@@ -118,8 +113,6 @@ class _Evidence:
 
     whitening: Whitening
     targets: FloatArray
-    whitened: FloatArray
-    ridge: tuple[FloatArray, bool]
     functions: FloatArray
     center: FloatArray
     repeated: Repeated
@@ -128,17 +121,15 @@ class _Evidence:
     def of(
         cls, locations: Locations, process: LocalProcess, ratio: float, functions: FloatArray
     ) -> "_Evidence":
-        """Whiten features once; μ is that of the fit that is the same everywhere."""
+        """Take off mean and features of the fit that is the same everywhere."""
         rows = np.arange(len(locations), dtype=np.int32)
         with process.kept_features():
             whitening = process.whitening(rows)
-            known = process.own_features(rows)
+            known = np.column_stack([np.ones(len(rows)), process.own_features(rows)])
         whitened = whitening.apply(known)
-        gram = whitened.T @ whitened + np.eye(known.shape[1]) / ratio
-        factor = cho_factor(gram) if len(gram) else (gram, False)
-        one = whitening.apply(np.ones((len(locations), 1)))
-        left = _less(one, whitened, factor)
-        mean = left.T @ whitening.apply(locations.targets) / (left.T @ one)
+        gram = whitened.T @ whitened
+        gram[1:, 1:] += np.eye(len(gram) - 1) / ratio
+        coef = cho_solve(cho_factor(gram), whitened.T @ whitening.apply(locations.targets))
         repeated = locations.repeated
         if process.noise > 0:
             repeated = repeated._replace(within=repeated.within / process.noise)
@@ -146,10 +137,8 @@ class _Evidence:
             repeated = Repeated.nothing(*locations.targets.shape)
         counts = 1 + repeated.more
         center = counts @ functions / counts.sum()
-        return cls(
-            whitening, locations.targets - mean, whitened, factor, functions - center, center,
-            repeated,
-        )  # fmt: skip
+        left = locations.targets - known @ coef
+        return cls(whitening, left, functions - center, center, repeated)
 
     @property
     def n_observations(self) -> float:
@@ -163,16 +152,30 @@ class _Evidence:
 
     def at(self, coef: FloatArray) -> tuple[float, FloatArray]:
         """Return the log evidence, less what does not depend on c, and its gradient [K]."""
+        targets, white, within = self._over(coef)
+        total = self.n_observations
+        squares = self._squares(white, within)
+        value = -0.5 * total * float(np.log(squares / total).sum())
+        slopes = targets * self._transposed(white) + within
+        return value, np.asarray(total * (self.functions.T @ (slopes / squares)).sum(axis=1))
+
+    def level(self, coef: FloatArray) -> float:
+        """Return c_0 with which σ² stays, and so the variance of the features' coefficients."""
+        there, here = (
+            np.log(self._squares(*self._over(one)[1:])).mean() for one in (coef, 0 * coef)
+        )
+        return float(0.5 * (there - here) - self.center @ coef)
+
+    def _over(self, coef: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return targets over s, the same whitened, and sums of squares over s²."""
         own = np.exp(np.clip(self.functions @ coef, -50, 50))  # a step too long is taken back
         targets = self.targets / own[:, None]
-        white = self.whitening.apply(targets)
-        left = _less(white, self.whitened, self.ridge)
-        within = self.repeated.within / own[:, None] ** 2
-        total = self.n_observations
-        squares = np.maximum((white * left).sum(axis=0) + within.sum(axis=0), SMALLEST)
-        value = -0.5 * total * float(np.log(squares / total).sum())
-        slopes = targets * self._transposed(left) + within
-        return value, np.asarray(total * (self.functions.T @ (slopes / squares)).sum(axis=1))
+        return targets, self.whitening.apply(targets), self.repeated.within / own[:, None] ** 2
+
+    def _squares(self, white: FloatArray, within: FloatArray) -> FloatArray:
+        """Return Q of each target: [t]."""
+        total = np.square(white).sum(axis=0) + within.sum(axis=0)
+        return np.asarray(np.maximum(total, SMALLEST))
 
     def _transposed(self, columns: FloatArray) -> FloatArray:
         """Return Wᵀ times columns [n, t]."""
@@ -185,13 +188,6 @@ class _Evidence:
             for column in over.T
         ]
         return np.asarray(over - np.column_stack(pulled))
-
-
-def _less(columns: FloatArray, whitened: FloatArray, ridge: tuple[FloatArray, bool]) -> FloatArray:
-    """Return what ridge regression on features leaves of whitened columns: [n, t]."""
-    if not whitened.shape[1]:
-        return columns
-    return np.asarray(columns - whitened @ cho_solve(ridge, whitened.T @ columns))
 
 
 def _best(evidence: _Evidence, roughness: FloatArray) -> tuple[FloatArray, float]:

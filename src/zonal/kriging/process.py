@@ -45,7 +45,7 @@ class LocalProcess:
     low : Low, optional
         Features that carry the low degrees of the kernel: the process has what they leave.
     amplitude : Amplitude, optional
-        s: process, features and noise are those above times s(x).
+        s: what features leave of the process, and noise, are those above times s(x).
     """
 
     def __init__(
@@ -85,32 +85,25 @@ class LocalProcess:
         """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
         if self.low is None:
             return np.empty((len(rows), 0))
-        return self._times_amplitude(self.low.features(rows), rows)
+        return self.low.features(rows)
 
     def own_features(self, numbers: Indices) -> FloatArray:
         """Return the same at rows of the process, given by their numbers."""
         if self._kept is None:
             return self.features(self.rows[numbers])
-        return self._times_amplitude(self._kept.at(numbers), self.rows[numbers])
-
-    def _times_amplitude(self, values: FloatArray, rows: Array) -> FloatArray:
-        """Return columns [n, k] at rows times s(x)."""
-        return values if self.amplitude is None else values * self.amplitude.at(rows)[:, None]
+        return self._kept.at(numbers)
 
     def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
         if self.low is None:
             return np.zeros((len(rows), coef.shape[1]))
-        return self._times_amplitude(self.low.carried(rows, coef), rows)
+        return self.low.carried(rows, coef)
 
     def carried_gradient(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return the gradients of zᵀβ at rows: [n, t, d]."""
         if self.low is None:
             return np.zeros((len(rows), coef.shape[1], rows.shape[1]))
-        slopes = self.low.contract_gradient(rows, coef)
-        if self.amplitude is None:
-            return slopes
-        return self._product_slopes(self.amplitude, rows, self.low.carried(rows, coef), slopes)
+        return self.low.contract_gradient(rows, coef)
 
     @staticmethod
     def _product_slopes(

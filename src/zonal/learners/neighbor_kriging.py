@@ -89,10 +89,10 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         time is a circle: December lies beside January. Neighbours are the most correlated rows.
     amplitude : "auto" or None, default=None
         ``"auto"``: where rows are places (points of the sphere or two columns, and maybe a time)
-        and the kernel is found by evidence, process and noise are multiplied with a smooth s(x) of
-        low harmonics, if the evidence gains; see `amplitude_at`. Forecasts are sharper where a
-        field is restless here and calm there, but far from all rows the mean follows s, so keep
-        None for holes wider than 10° or so. None: the field is the same everywhere.
+        and the kernel is found by evidence, noise and what features leave of the process are
+        multiplied with a smooth s(x) of low harmonics, if the evidence gains; see `amplitude_at`.
+        Forecasts are sharper where a field is restless here and calm there; far from all rows s is
+        a guess. None: the field is the same everywhere.
     warp : "auto" or None, default=None
         ``"auto"``: where rows are such places and the kernel is found by evidence, distances are
         taken between places that are moved, x + ∇φ(x), with φ of harmonics of degree 2 (on the
