@@ -1,6 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv/.peers
 
 # Tests of the numerics, for the oldest versions.
 OLDEST := tests/polynomials tests/engines tests/kernels tests/moments tests/theory tests/features tests/learners/test_ridge.py
@@ -53,8 +54,13 @@ format: $(READY)  ## Format the code
 bench: $(READY)  ## Measure speed beside the peers and beside the limits of the machine
 	$(BIN)/python -m benchmarks
 
+# The other libraries of the comparisons; xRFM brings PyTorch.
+$(PEERS): $(READY)
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[bench]'
+	touch $(PEERS)
+
 # Cells that are in benchmarks/results are not run again: what was interrupted goes on where it was.
-compare: $(READY)  ## Run what is missing of the comparisons with other libraries (extra bench; hours)
+compare: $(PEERS)  ## Run what is missing of the comparisons with other libraries (extra bench; hours)
 	$(BIN)/python -m benchmarks.gp_suite
 	$(BIN)/python -m benchmarks.fields
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.maps --folds 3
@@ -62,7 +68,7 @@ compare: $(READY)  ## Run what is missing of the comparisons with other librarie
 	$(BIN)/python -m benchmarks.intervals --splits 6 --peer-splits 2
 	$(BIN)/python -m benchmarks.quotes --write
 
-ours: $(READY)  ## Run our own cells of the comparisons again, and update the pages
+ours: $(PEERS)  ## Run our own cells of the comparisons again, and update the pages
 	$(BIN)/python -m benchmarks.gp_suite --only zonal --again
 	$(BIN)/python -m benchmarks.fields --only zonal --again
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.local --only "nothing set"

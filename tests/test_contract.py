@@ -87,7 +87,7 @@ SIGNATURES = {
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', n_features=256, "
     "random_state=None, verbose=False, time_limit=None, time=None, "
-    "amplitude=None)",
+    "amplitude=None, warp=None)",
     "KernelRidge.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
     "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95), *, noise_variance=None)",
     "GaussianProcess.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
@@ -114,7 +114,7 @@ SIGNATURES = {
     "LearnedMetric": "(kernel='matern', n_iterations=4, diagonal=False, *, n_components=1024, "
     "max_rows=10000, standardize=True, task='auto', random_state=None)",
     "SphereEncoder": "(latitude='auto', longitude='auto', *, rest='standardize', "
-    "interval=(0.0, 1.0), out_of_range='error')",
+    "interval=(0.0, 1.0), out_of_range='error', height=False)",
     "TableEncoder": "(*, categorical=(), numeric=(), ignore=(), numbers='auto', max_levels=12, "
     "latitude='auto', longitude='auto', task='auto')",
     "BlockKFold": "(n_splits=5, size=10.0, *, unit='degree', latitude='auto', longitude='auto', "

@@ -171,6 +171,12 @@ TASKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "elevation, blocks of 10°": lambda o: on_rows(elevation("blocks"), o, squared=True),
     "climate_berkeley, random rows": lambda o: on_rows(climate("random"), o, squared=True),
     "climate_berkeley, blocks of 10°": lambda o: on_rows(climate("blocks"), o, squared=True),
+    "climate_berkeley and heights, random rows": lambda o: on_rows(
+        climate("random", height=True), o, squared=True
+    ),
+    "climate_berkeley and heights, blocks of 10°": lambda o: on_rows(
+        climate("blocks", height=True), o, squared=True
+    ),
     "simulated field, its holes": lambda o: on_rows(gaps(), o),
     "COADS July, 50° × 50° hidden": lambda o: on_grid(coads(), o),
     **{

@@ -63,8 +63,11 @@ def elevation(split: str) -> Task:
     return Task(X, y, asked)
 
 
-def climate(split: str) -> Task:
-    """Temperatures of twelve months: a random tenth, or a tenth of all blocks of 10°."""
+def climate(split: str, height: bool = False) -> Task:
+    """Temperatures of twelve months: a random tenth, or a tenth of all blocks of 10°.
+
+    With heights of the ground, these are a column after the place.
+    """
     with np.load(DATA / "climate_berkeley.npz") as data:
         X, y = data["X"].astype(float), data["y"].astype(float)
     lat, lon, month = X.T
@@ -73,7 +76,8 @@ def climate(split: str) -> Task:
         asked[np.random.default_rng(0).permutation(len(y))[-(len(y) // 10) :]] = True
     else:
         asked = in_blocks(lat, lon)
-    rows = np.column_stack([zonal.datasets.to_sphere(lat, lon), (month - 1) / 11])
+    ground = [zonal.datasets.height_at(lat, lon) / 1000] if height else []
+    rows = np.column_stack([zonal.datasets.to_sphere(lat, lon), *ground, (month - 1) / 11])
     return Task(rows, y, asked)
 
 

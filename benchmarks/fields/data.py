@@ -1,4 +1,4 @@
-"""Ten fields, and what is asked of them: random rows, blocks, days, or what is to come."""
+"""Eleven fields, and what is asked of them: random rows, blocks, days, or what is to come."""
 
 from typing import Any
 
@@ -32,8 +32,10 @@ def task(title: str, split: str) -> Task:
     frame = pd.DataFrame(np.column_stack([given.place, given.X[:, -1]]), columns=columns)
     if title.endswith("blocks"):
         told["cv"] = zonal.BlockKFold(5, 10, random_state=1)
-    elif title.endswith(("days", "times")):
-        told["cv"] = zonal.ForwardKFold(time="time") if title.endswith("times") else 2
+    elif title.endswith("times"):
+        told["cv"] = zonal.ForwardKFold(time="time")
+    elif title.endswith("month"):
+        told["cv"] = zonal.ForwardKFold(time="time", horizon=30)
     return Task(frame[train], given.y[train], frame[test], given.y[test], told)
 
 

@@ -31,12 +31,16 @@ def _kernel(n_columns: int) -> Any:
 
 
 def sgpr(task: Task) -> Forecast:
-    """GPyTorch's SGPR: 512 inducing points, 100 steps of Adam at 0.1, Matérn 3/2 with ARD."""
+    """GPyTorch's SGPR: 512 inducing points, 100 steps of Adam at 0.1, Matérn 3/2 with ARD.
+
+    In double precision: in single, its RMSE on keggdirected was 1.47 standard deviations.
+    """
     torch = _torch()
+    torch.set_default_dtype(torch.float64)  # of its parameters too
     import gpytorch
     from gpytorch.kernels import InducingPointKernel
 
-    X, y, X_test = (torch.tensor(part, dtype=torch.float32) for part in task[:3])
+    X, y, X_test = (torch.tensor(part) for part in task[:3])
     chosen = torch.randperm(len(X))[: INDUCING["SGPR"]]
 
     class Model(gpytorch.models.ExactGP):
@@ -60,7 +64,7 @@ def sgpr(task: Task) -> Forecast:
         loss = -evidence(model(X), y)
         loss.backward()
         optimizer.step()
-    return _predicted(torch, gpytorch, model, likelihood, X_test)
+    return _predicted(torch, gpytorch, model, likelihood, X_test)._replace(note="double precision")
 
 
 def svgp(task: Task) -> Forecast:

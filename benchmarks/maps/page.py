@@ -14,6 +14,7 @@ PAGE = Path(__file__).parents[1] / "results" / "maps.md"
 HEADER = (
     "method", "test MSE", "CRPS", "fit, s", "predict, s", "clock, s", "peak memory, MB", "folds",
 )  # fmt: skip
+NO_CRPS = "no distribution"
 BEST = (
     "task", "best peer", "error, ours / its", "seconds, ours / its", "CRPS, ours / its",
 )  # fmt: skip
@@ -81,7 +82,7 @@ def _cells(method: str, every: dict[str, Any], folds: list[str]) -> tuple[str, .
     return (
         method,
         f"{_mean(runs, 'mse'):.4g}",
-        "" if crps is None else f"{crps:.4g}",
+        NO_CRPS if crps is None else f"{crps:.4g}",
         f"{_mean(runs, 'fit_cpu'):.1f}",
         f"{_mean(runs, 'predict_cpu'):.2f}",
         f"{clock:.1f}",
@@ -99,7 +100,7 @@ def _beside_best(title: str, found: dict[str, Any]) -> tuple[str, ...] | None:
             error = (_mean(ours, "mse", folds) or 0.0) / (_mean(runs, "mse", folds) or 1.0)
             seconds = _seconds(ours, folds) / _seconds(runs, folds)
             scores = _mean(ours, "crps", folds), _mean(runs, "crps", folds)
-            crps = f"{scores[0] / scores[1]:.2f}" if scores[0] and scores[1] else ""
+            crps = f"{scores[0] / scores[1]:.2f}" if scores[0] and scores[1] else NO_CRPS
             ratios.append((error, method, seconds, crps))
     if not ratios:
         return None

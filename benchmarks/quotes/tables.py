@@ -240,7 +240,7 @@ def tables() -> str:
         row = [cell(f"tables.md > {name} > {method}").text for method in methods]
         rows.append([name, cell(f"tables.md > {name} > rows").text, *row])
     for words in over_all:
-        rows.append([words, "", *(cell(f"tables.md > {words} > {m}").text for m in methods)])
+        rows.append([words, "–", *(cell(f"tables.md > {words} > {m}").text for m in methods)])
     return markdown(header, rows)
 
 
@@ -284,7 +284,7 @@ def coverage() -> str:
             # Nothing is claimed against a covariance that GPBoost did not choose.
             if p.text and p.row[1] != "GPBoost, Matérn 3/2 given"
         ]
-        other = "; ".join(f"{p.row[1]}: {p.text} times ours" for p in peers)
+        other = "; ".join(f"{p.row[1]}: {p.text} times ours" for p in peers) or "not run"
         crps = cell(f"intervals.md > Regression > {data} > **zonal** > CRPS").text
         rows.append([data.replace("-blocks", ", blocks of 10°"), each.text, crps, other])
     return markdown(["data", "90 % intervals hold, %", "CRPS", "CRPS of a peer"], rows)
@@ -315,7 +315,7 @@ def paper() -> str:
     for method, label in names.items():
         if method in AUTOMATIC:
             way = f"table2.md > The automatic choice > {method}"
-            rows.append([label, "", *(_error(f"{way} > {name}") for name in data)])
+            rows.append([label, "chooses", *(_error(f"{way} > {name}") for name in data)])
             continue
         published = [
             each.text
@@ -332,10 +332,12 @@ def paper() -> str:
 
 
 def _error(way: str) -> str:
-    """Return the error of a cell: in italics of an older version, nothing where there is none."""
+    """Return the error of a cell: in italics of an older version, or why there is none."""
     found = find(way)
-    if not found or not NUMBER.match(found[0].text):
-        return ""
+    if not found:  # time is no column there
+        return "no such product"
+    if not NUMBER.match(found[0].text):
+        return found[0].text.split(":")[0]
     number = rounded(found[0].value, 3)
     older = "(v" in found[0].text or (
         "The automatic choice" in found[0].headings and found[0].row[1] != zonal.__version__

@@ -24,7 +24,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
 import zonal
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "PACKAGES"]
 
 MOST_TREES, PATIENCE = 2000, 50
 MANY_LEVELS = 50
@@ -174,6 +174,13 @@ METHODS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "RealMLP": realmlp,
     "xRFM": xrfm,
     "Nystroem + RidgeCV": nystroem,
+}
+#: The package whose version is noted, where it is not called like the method.
+PACKAGES = {
+    "CatBoost, tuned": "catboost",
+    "HistGradientBoosting": "scikit-learn",
+    "RealMLP": "pytabkit",
+    "Nystroem + RidgeCV": "scikit-learn",
 }
 
 

@@ -92,6 +92,7 @@ FIT: dict[str, dict[str, Case]] = {
     "lat": {"--lat COL --lon COL": lambda k: ("--lat", "lat", "--lon", "lon")},
     "lon": {"--lon COL alone": lambda k: ("--lon", "lon")},
     "crs": {"--crs CODE": lambda k: (*k.plane, "--crs", "EPSG:32633")},
+    "height": {"--height": lambda k: (*k.place, "--height")},
     "time": {"--time none": lambda k: ("--time", "none")},
     "group": {"--group COL": lambda k: ("--group", k.group)},
     "noise_column": {"--noise-column COL": lambda k: ("--noise-column", k.number)},

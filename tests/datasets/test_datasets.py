@@ -27,7 +27,7 @@ SHAPES = {
 
 def test_every_dataset_has_a_loader():
     assert set(SHAPES) == set(CATALOG)
-    assert {f"load_{name}" for name in SHAPES} | {"to_sphere"} == set(datasets.__all__)
+    assert {f"load_{name}" for name in SHAPES} | {"height_at", "to_sphere"} == set(datasets.__all__)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -150,6 +150,15 @@ def test_gpboost_has_one_scale_for_places_and_one_for_times():
     after, before = X[month == 0][0, 3:], X[month == 11][0, 3:]
     step = X[month == 6][0, 3:] - X[month == 7][0, 3:]
     np.testing.assert_allclose(np.linalg.norm(after - before), np.linalg.norm(step))
+    years = np.column_stack([points, np.linspace(0, 48, 50)])  # not a circle, but with a season
+    kind, X, _ = found(years, time=12.0)
+    assert kind == "matern_space_time"
+    trend = methods._trend(X, years, 12.0)
+    assert trend.shape == (50, 1 + 4 + 4 * 4)
+    assert methods._trend(X, both, 12.0).shape == (50, 1 + 4)
+    season = points[:, 0] * np.cos(2 * np.pi * years[:, 3] / 12 - 1)  # in the span of its columns
+    left = season - trend @ np.linalg.lstsq(trend, season, rcond=None)[0]
+    np.testing.assert_allclose(left, 0, atol=1e-10)
     kind, X, _ = found(rng.uniform(0, 9, (50, 5)))
     assert kind == "matern_ard"
     np.testing.assert_allclose(X.std(axis=0), 1)

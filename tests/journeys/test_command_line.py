@@ -97,7 +97,7 @@ def test_all_other_options(walk):
         "zonal predict o.zonal new_houses.csv --drop-missing --json --out o.csv > o2.json\n"
         "zonal predict o.zonal new_houses.csv --out o.csv --force\n"
         "zonal fit stations.csv --target t --lat northing --lon easting --crs EPSG:32633 "
-        "--ignore station --features harmonic --kernel matern --budget 64 --out s.zonal\n"
+        "--ignore station --features harmonic --kernel matern --budget 64 --height --out s.zonal\n"
         "zonal predict s.zonal --grid 0.5 --bounds 13,47,17,49 --out map.nc\n"
         "zonal predict s.zonal --grid 0.5 --bounds 13,47,17,49 --max-distance 20 --out near.nc\n"
         f"zonal fit houses.csv --target price -i rooms --noise-column size --noise-kind variance "

@@ -10,7 +10,7 @@ from zonal.kriging.kernel_evidence import Judged, Model
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
 from zonal.kriging.space_time import _metrics, find_space_time
-from zonal.kriging.space_time_split import _evidence, lasting, split_space_time
+from zonal.kriging.space_time_split import _evidence, lasting, more_evident, split_space_time
 from zonal.kriging.space_time_terms import Space, change, season, stay
 
 START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
@@ -134,7 +134,9 @@ def test_the_split_never_lowers_the_evidence() -> None:
     locations = locate(X, np.linalg.cholesky(matrix) @ rng.standard_normal((240, 1)))
     found = Found(kernel, 0.01, 1.0, np.nan)
     split = split_space_time(locations, found, 40, 8)
-    before, after = (_evidence(locations, one, 8) for one in (found, split))
+    before, after = (
+        _evidence(locations, one, 8, np.arange(240, dtype=np.int32)) for one in (found, split)
+    )
     assert split.low is not None
     assert after > before
     assert split.kernel is kernel
@@ -223,3 +225,22 @@ def test_landmarks_of_a_kernel_with_a_scale_for_each_column() -> None:
     kernel = zonal.Matern(1.5, [0.2, 0.5, 1.0])
     expected = kernel.of_differences(rows[:, None, :] - others)
     np.testing.assert_allclose(cross_values(kernel, rows, others), expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("one", [True, False])
+def test_one_kernel_of_space_and_time_against_terms_by_the_evidence_of_all_rows(one) -> None:
+    """The field is drawn from one of two models: the exact evidence prefers that one too."""
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.uniform(0, 3, (400, 2)), rng.uniform(0, 50, 400)])
+    single = Found(zonal.Matern(0.5, [2.0, 2.0, 30.0]), 0.01, 1.0, np.nan)
+    stays = zonal.SpaceTime(zonal.Matern(1.5, 1.0), None)
+    terms = Found(
+        zonal.SpaceTime(zonal.Matern(0.5, 1.0), zonal.Cauchy(2.0)) + stays, 0.01, 1.0, 0.0
+    )
+    drawn = single if one else terms
+    matrices = [found.kernel(X) + 0.01 * np.eye(400) for found in (single, terms)]
+    y = np.linalg.cholesky(matrices[not one]) @ rng.standard_normal((400, 1))
+    exact = [-0.5 * 400 * np.log(y.T @ np.linalg.solve(K, y)).item()
+             - 0.5 * np.linalg.slogdet(K)[1] for K in matrices]  # fmt: skip
+    assert (exact[0] > exact[1]) == one
+    assert more_evident(locate(X, y), single, terms, 32) is drawn

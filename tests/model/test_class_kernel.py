@@ -59,3 +59,21 @@ def test_a_kernel_of_interactions_tells_more_than_one_of_the_distance():
         return -np.log(chances[np.arange(800), labels[800:]]).mean()
 
     assert loss(kernel) < 0.9 * loss(zonal.Matern(1.5, "median"))
+
+
+def test_its_gradient_holds_where_the_prior_is_wide():
+    """With a variance of 1e6 and long scales the matrices alone have no digit of their inverses."""
+    known, step = linearised(X[:15]), 1e-4
+    logs = LOGS + np.concatenate([np.full(3, 3.0), np.full(3, -2.0), [np.log(1e6)]])
+    slope = kernel_evidence(known, logs)[1]
+    for j, move in enumerate(step * np.eye(len(logs))):
+        above, below = (kernel_evidence(known, logs + s * move)[0] for s in (1, -1))
+        assert slope[j] == pytest.approx((above - below) / (2 * step), rel=1e-3, abs=1e-3)
+
+
+def test_a_row_far_from_all_others_does_not_stop_the_search():
+    """Length scales stay so long that no exponential is zero."""
+    rows = RNG.standard_normal((300, 2))
+    labels = np.sin(40 * rows[:, 0]) > 0
+    rows[0] = 3000.0
+    assert np.isfinite(class_kernel(rows, labels).length_scale).all()

@@ -50,6 +50,8 @@ PLANE = np.random.default_rng(2).uniform(-1, 1, (500, 2))
 NOISE = np.random.default_rng(3).standard_normal(500)
 VARYING = np.sin(3 * PLANE[:, 0]) + np.exp(3 * PLANE[:, 1] - 2) * NOISE
 SMOOTH = np.sin(3 * PLANE[:, 0])
+# Long along the diagonal: places are moved.
+ALONG = np.sin(7 * PLANE @ [1.0, -1.0]) + 0.3 * PLANE.sum(axis=1) + 0.05 * NOISE
 LOUD = NOISE[:N] * np.exp(2 * SPHERE[:, 2])
 PLANE_TABLE = pd.DataFrame(2 * PLANE, columns=["a", "b"]).assign(kind="only")
 SKEW = np.exp(2 * np.sin(6 * PLANE[:, 0]) + 4 * PLANE[:, 1] + 0.1 * NOISE)
@@ -298,6 +300,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     # What varies with place.
     (zonal.NeighborKriging(amplitude="auto"), PLANE, VARYING),
     (zonal.NeighborKriging(amplitude="auto"), SPHERE, LOUD),
+    (zonal.NeighborKriging(warp="auto"), PLANE, ALONG),
     (zonal.NeighborKriging(SPACE_TIME, 8, noise=0.1, n_features=0), SPHERE, y),
     # A kernel that is far too rough: deviations have a factor that changes with the distance.
     (zonal.NeighborKriging(zonal.Matern(0.5, 0.2), 8, noise=1e-3, n_features=0), PLANE, SMOOTH),

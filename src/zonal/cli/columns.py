@@ -67,6 +67,7 @@ def encoder(
     mixed: Kinds | None = None,
     automatic: bool = False,
     crs: str | None = None,
+    height: bool = False,
 ) -> Any:
     """Return what makes rows of numbers of the columns: the `encoder` of a learner.
 
@@ -82,14 +83,22 @@ def encoder(
         Whether the learner chooses its features, and scales numbers itself.
     crs : str, optional
         The projection of `lat` and `lon`, if they are on a plane.
+    height : bool
+        Whether the height of the ground becomes a column.
     """
     check_place(inputs, lat, lon)
+    if height and (mixed is not None or lat is None):
+        raise CommandError(
+            "--height takes rows of numbers with a latitude and a longitude: name these columns "
+            "with --lat and --lon, and leave out words and dates with --ignore, rows with gaps "
+            "with --drop-missing."
+        )
     if mixed is not None:
         table = TableEncoder(categorical=mixed.categorical, numeric=mixed.numeric)
         return table if lat is None else table.set_params(latitude=lat, longitude=lon)
     if lat is not None and lon is not None:
         places = inputs.index(lat), inputs.index(lon)
-        sphere = SphereEncoder(*places)
+        sphere = SphereEncoder(*places, height=height)
         return sphere if crs is None else make_pipeline(PlaneDecoder(crs, *places), sphere)
     return Standardizer(keep=tuple(range(len(inputs))) if automatic else ())
 

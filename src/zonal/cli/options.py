@@ -255,6 +255,15 @@ Crs = Annotated[
         show_default=False,
     ),
 ]
+Height = Annotated[
+    bool,
+    typer.Option(
+        "--height",
+        help="Give the model the height of the ground at each place of the Earth, from a map with "
+        "cells of one degree that comes with zonal.",
+        rich_help_panel=TABLE,
+    ),
+]
 Time = Annotated[
     str,
     typer.Option(

@@ -1,10 +1,11 @@
-"""Real datasets, and points of the sphere from latitude and longitude.
+"""Real datasets, and from latitude and longitude points of the sphere and heights of the ground.
 
 Elevation ships with the package; the others are read from ``benchmarks/data`` of the source
 repository or from a folder that the caller names.
 """
 
 from ..polynomials import to_sphere
+from .heights import height_at
 from .loaders import (
     load_abalone,
     load_climate,
@@ -22,6 +23,7 @@ from .loaders import (
 )
 
 __all__ = [
+    "height_at",
     "load_abalone",
     "load_climate",
     "load_climate_berkeley",

@@ -29,9 +29,8 @@ def anova_matrix(rows: FloatArray, others: FloatArray, weights: FloatArray) -> F
         θ.
     """
     _check(rows, others, weights)
-    columns = np.ascontiguousarray(others.T)
     out = np.ones((len(rows), len(others)))
-    _values(np.ascontiguousarray(rows), np.exp(rows), columns, np.exp(columns), weights, out)
+    _values(*_exponentials(rows, others), weights, out)
     return out
 
 
@@ -48,19 +47,18 @@ def anova_slopes(
         What each pair counts.
     """
     _check(rows, others, weights)
-    columns = np.ascontiguousarray(others.T)
     by_length, by_weight = np.zeros(len(weights)), np.zeros(len(weights))
-    _slopes(
-        np.ascontiguousarray(rows),
-        np.exp(rows),
-        columns,
-        np.exp(columns),
-        weights,
-        np.ascontiguousarray(factors),
-        by_length,
-        by_weight,
-    )
+    factors = np.ascontiguousarray(factors)
+    _slopes(*_exponentials(rows, others), weights, factors, by_length, by_weight)
     return by_length, by_weight
+
+
+def _exponentials(
+    rows: FloatArray, others: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return rows and eˣ, columns of the others and their eˣ and e⁻ˣ."""
+    columns = np.ascontiguousarray(others.T)
+    return np.ascontiguousarray(rows), np.exp(rows), columns, np.exp(columns), np.exp(-columns)
 
 
 def _check(rows: FloatArray, others: FloatArray, weights: FloatArray) -> None:
@@ -73,35 +71,37 @@ def _check(rows: FloatArray, others: FloatArray, weights: FloatArray) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
-def _values(rows, up, columns, others_up, weights, out):  # type: ignore[no-untyped-def]
+def _values(rows, up, columns, others_up, others_down, weights, out):  # type: ignore[no-untyped-def]
     n_others = columns.shape[1]
     for i in range(len(rows)):
         for k in range(len(weights)):
-            x, rising, theta = rows[i, k], up[i, k], weights[k]
-            falling, unit = 1 / rising, 1 / (1 + theta)
+            x, rising = rows[i, k], up[i, k]
+            falling, unit = 1 / rising, 1 / (1 + weights[k])
+            share = weights[k] * unit
             for j in range(n_others):
-                other = others_up[k, j]
-                small = min(rising / other, other * falling)
-                value = (1 + abs(x - columns[k, j])) * small
-                out[i, j] *= (1 + theta * value) * unit
+                small = min(rising * others_down[k, j], others_up[k, j] * falling)
+                out[i, j] *= unit + share * (1 + abs(x - columns[k, j])) * small
 
 
-@numba.njit(nogil=True, cache=True)
-def _slopes(rows, up, columns, others_up, weights, factors, by_length, by_weight):  # type: ignore[no-untyped-def]
+# Sums may be taken in any order, by which several pairs are taken at once.
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+def _slopes(rows, up, columns, others_up, others_down, weights, factors, by_length, by_weight):  # type: ignore[no-untyped-def]
     n_others = columns.shape[1]
     for i in range(len(rows)):
+        total = 0.0
+        for j in range(n_others):
+            total += factors[i, j]
         for k in range(len(weights)):
             x, rising, theta = rows[i, k], up[i, k], weights[k]
-            falling, part = 1 / rising, theta / (1 + theta)
+            falling = 1 / rising
             length = 0.0
             weight = 0.0
             for j in range(n_others):
-                other = others_up[k, j]
-                small = min(rising / other, other * falling)
+                small = min(rising * others_down[k, j], others_up[k, j] * falling)
                 r = abs(x - columns[k, j])
                 value = (1 + r) * small
-                share = factors[i, j] * theta / (1 + theta * value)
+                share = factors[i, j] / (1 + theta * value)
                 length += share * r * r * small
-                weight += share * value - factors[i, j] * part
-            by_length[k] += length
-            by_weight[k] += weight
+                weight += share * value
+            by_length[k] += theta * length
+            by_weight[k] += theta * (weight - total / (1 + theta))

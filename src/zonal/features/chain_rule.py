@@ -21,7 +21,8 @@ def features_gradient(steps: Sequence[Any], X: Any, coef: FloatArray) -> Array:
         ``contract_gradient(X, coef)``), the others are linear: `Standardizer`, scikit-learn's
         scalers, and whatever has a method ``linear_map()`` that returns factors of the columns
         [d] or the matrix A [d_out, d] of x ↦ A x + b; or they map each column by itself, and have
-        a method ``slopes(X)`` that returns the derivatives [n, d].
+        a method ``slopes(X)`` that returns the derivatives [n, d]; or they have a method
+        ``pull(X, gradient)`` that applies the chain rule themselves.
     X : array, CSR matrix or frame of shape (n, d)
         Rows.
     coef : ndarray of shape (n_columns, t)
@@ -33,7 +34,7 @@ def features_gradient(steps: Sequence[Any], X: Any, coef: FloatArray) -> Array:
     """
     *before, last = steps
     # All are looked at before any work is done.
-    maps = [None if hasattr(step, "slopes") else linear_map(step) for step in before]
+    maps = [None if _own_rule(step) else linear_map(step) for step in before]
     if not hasattr(last, "contract_gradient"):
         raise NotImplementedError(
             f"The gradient of features={last!r} is not known: use a feature map of this "
@@ -44,13 +45,20 @@ def features_gradient(steps: Sequence[Any], X: Any, coef: FloatArray) -> Array:
         inputs.append(step.transform(inputs[-1]))
     gradient: Array = last.contract_gradient(inputs.pop(), coef)
     for step, linear, rows in reversed(list(zip(before, maps, inputs, strict=True))):
-        if linear is None:
+        if hasattr(step, "pull"):
+            gradient = step.pull(rows, gradient)
+        elif linear is None:
             gradient = gradient * step.slopes(rows).astype(gradient.dtype)[:, None, :]
         elif linear.ndim == 1:
             gradient = gradient * linear.astype(gradient.dtype)
         else:
             gradient = gradient @ linear.astype(gradient.dtype)
     return gradient
+
+
+def _own_rule(step: Any) -> bool:
+    """Tell whether a step that is not linear knows its derivatives."""
+    return hasattr(step, "slopes") or hasattr(step, "pull")
 
 
 def linear_map(step: Any) -> FloatArray:

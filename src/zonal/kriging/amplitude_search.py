@@ -31,7 +31,7 @@ from .process import LocalProcess
 from .search import Found
 from .whitening import Whitening
 
-__all__ = ["with_amplitude"]
+__all__ = ["best_amplitude", "with_amplitude"]
 
 
 def with_amplitude(
@@ -57,10 +57,29 @@ def with_amplitude(
     n_rows : int
         How many of the first rows tell it: s is smooth.
     """
-    head = locations.head(n_rows)
-    surface = surface_of(locations.rows, in_time)
-    if surface is None or found.amplitude is not None:
+    if found.amplitude is not None:
         return found
+    amplitude, _ = best_amplitude(
+        locations.head(n_rows), found, n_neighbors, in_time=in_time, verbose=verbose
+    )
+    return found if amplitude is None else replace(found, amplitude=amplitude)
+
+
+def best_amplitude(
+    head: Locations,
+    found: Found,
+    n_neighbors: int,
+    *,
+    in_time: bool = False,
+    verbose: bool = False,
+) -> tuple[Amplitude | None, float]:
+    """Return s, or None where the evidence gains less than λ costs, and what it gains beyond.
+
+    The parameters are those of `with_amplitude`, but that all rows count.
+    """
+    surface = surface_of(head.rows, in_time)
+    if surface is None:
+        return None, 0.0
     process = LocalProcess(
         head.rows, head.weight, found.kernel, found.noise, min(n_neighbors, len(head)),
         low=found.low,
@@ -71,8 +90,8 @@ def with_amplitude(
     if verbose:
         print(f"an amplitude that varies with place: {gain:.2f}, at the price of {price:.2f}")
     if gain <= price:
-        return found
-    return replace(found, amplitude=Amplitude(surface, coef, float(-evidence.center @ coef)))
+        return None, 0.0
+    return Amplitude(surface, coef, float(-evidence.center @ coef)), gain - price
 
 
 @dataclass(frozen=True)

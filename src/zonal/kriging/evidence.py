@@ -22,7 +22,7 @@ from .weight_gradient import compiled_gradient
 from .weights import compiled_weights
 from .whitening import Whitening
 
-__all__ = ["Evaluation", "evaluate", "gradient"]
+__all__ = ["Evaluation", "by_weights_and_variance", "evaluate", "gradient"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,28 @@ def gradient(
         \frac{\partial}{\partial b_j} = \frac{r\,(y_j - \mu - z_j^\top\beta)/\sigma^2
         + h^\top z_j}{\sqrt v}.
     """
+    found, whitening = at.found, at.whitening
+    by_variance, by_weights = by_weights_and_variance(sample, at)
+    by_columns, by_noise, by_extra = compiled_gradient(
+        correlation,
+        sample.scaled(parameters),
+        float(np.exp(parameters.log_noise)) / sample.weight,
+        sample.judged,
+        whitening.neighbors,
+        whitening.weights,
+        by_variance,
+        by_weights,
+        at.factors,
+        extra,
+        float(np.exp(parameters.log_ratio)),
+    )
+    by_groups = np.bincount(sample.groups, by_columns, minlength=len(parameters.log_scales))
+    by_ratio = by_extra + found.by_log_ratio
+    return np.concatenate([by_groups, [by_noise + found.by_log_noise, by_ratio]])
+
+
+def by_weights_and_variance(sample: Sample, at: Evaluation) -> tuple[FloatArray, FloatArray]:
+    """Return derivatives of the log evidence with respect to v [s] and b [s, m] of each row."""
     found, whitening, n_targets = at.found, at.whitening, sample.targets.shape[1]
     coef = np.vstack([-found.mean, np.eye(n_targets), -found.coef])
     residual, raw = at.whitened @ coef, sample.columns @ coef
@@ -103,22 +125,7 @@ def gradient(
         left, right = np.hstack([left, n_targets * pulled]), np.hstack([right, sample.features])
     by_weights = _pair_products(left, right, whitening.neighbors)
     by_weights /= np.sqrt(whitening.variance)[:, None]
-    by_columns, by_noise, by_extra = compiled_gradient(
-        correlation,
-        sample.scaled(parameters),
-        float(np.exp(parameters.log_noise)) / sample.weight,
-        sample.judged,
-        whitening.neighbors,
-        whitening.weights,
-        by_variance / (2 * whitening.variance),
-        by_weights,
-        at.factors,
-        extra,
-        float(np.exp(parameters.log_ratio)),
-    )
-    by_groups = np.bincount(sample.groups, by_columns, minlength=len(parameters.log_scales))
-    by_ratio = by_extra + found.by_log_ratio
-    return np.concatenate([by_groups, [by_noise + found.by_log_noise, by_ratio]])
+    return by_variance / (2 * whitening.variance), by_weights
 
 
 def _pair_products(left: FloatArray, right: FloatArray, neighbors: Indices) -> FloatArray:

@@ -14,7 +14,7 @@ everything are copies of one observation, which has the sum of their weights (se
 `zonal.rows.copies`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +101,15 @@ class Locations:
             self.repeated.part(numbers),
             place[self.index],
         )
+
+    def moved(self, rows: Array) -> "Locations":
+        """The same, observed elsewhere: warped rows [n, d] in the order of these."""
+        return replace(self, rows=rows)
+
+    def over(self, amplitude: FloatArray) -> "Locations":
+        """The same of targets, about zero, and noise that are smaller by a factor at each: [n]."""
+        targets = self.targets / amplitude[:, None]
+        return replace(self, targets=targets, repeated=self.repeated.over(amplitude))
 
     def head(self, n_rows: int) -> "Locations":
         """The first locations, which are a random sample."""

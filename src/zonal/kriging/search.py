@@ -19,6 +19,7 @@ from .numerics import BASE_ROWS, NOISE_START, SMOOTHNESS, STARTS
 from .rounds import BEGIN, COMPARE, GO_ON, POLISH, POLISH_QUICKLY, Candidate, Climber
 from .sample import Parameters, Sample
 from .units import Units, log_noise
+from .warp import Warp
 
 __all__ = ["Found", "find_candidates", "find_first", "find_others", "find_parameters", "polish"]
 
@@ -46,6 +47,8 @@ class Found:
         Features that carry the low degrees of the kernel, where it is split.
     amplitude : Amplitude or None
         The standard deviation that varies with place; None: it does not.
+    warp : Warp or None
+        Where places are moved before all else; None: they stay.
     """
 
     kernel: Kernel
@@ -54,6 +57,7 @@ class Found:
     log_evidence: float
     low: Low | None = None
     amplitude: Amplitude | None = None
+    warp: Warp | None = None
 
 
 def find_parameters(

@@ -20,11 +20,12 @@ from .kernel_evidence import judged_numbers
 from .locations import Locations
 from .low import LandmarkLow, farthest_points
 from .marginal import Observed, marginal
-from .numerics import CANDIDATES
+from .neighbors import Indices
+from .numerics import BASE_ROWS, CANDIDATES
 from .process import LocalProcess
 from .search import Found
 
-__all__ = ["lasting", "split_space_time"]
+__all__ = ["lasting", "more_evident", "split_space_time"]
 
 
 def split_space_time(
@@ -47,16 +48,45 @@ def split_space_time(
         return found
     first = locations.head(FIRST_ROWS // 2)
     m = min(n_neighbors, FEW_NEIGHBORS)
-    best, value = found, _evidence(first, found, m)
+    numbers = judged_numbers(len(first), JUDGED // 2, 1)
+    best, value = found, _evidence(first, found, m, numbers)
     for kernel, weight in _long_parts(found.kernel, float(np.ptp(locations.rows[:, -1]))):
         landmarks = _landmarks(kernel, locations.rows, n_features)
         split = replace(found, low=LandmarkLow.of(kernel, weight, landmarks, n_features))
-        reached = _evidence(first, split, m)
+        reached = _evidence(first, split, m, numbers)
         if verbose:
             print(f"features of {kernel}: {reached:.2f}, without {value:.2f}")
         if reached > value:
             best, value = split, reached
     return best
+
+
+def more_evident(
+    locations: Locations, found: Found, others: Found, n_neighbors: int, verbose: bool = False
+) -> Found:
+    """Return the parameters of the larger evidence of all rows, each with neighbours of its own.
+
+    Terms of space and time are found by rows that are spread over the logarithm of their number, so
+    that they are right at all distances. Most rows are near others, where one kernel of the
+    distance in space and time may be better by more than terms gain farther away.
+
+    Parameters
+    ----------
+    locations : Locations
+    found, others : Found
+        One kernel of all columns, and terms of space and time.
+    n_neighbors : int
+        Of predictions.
+    """
+    if found is others:
+        return found
+    base = locations.head(BASE_ROWS)
+    m = min(n_neighbors, FEW_NEIGHBORS)
+    numbers = np.unique(np.linspace(0, len(base) - 1, FIRST_ROWS).astype(np.int32))
+    values = [_evidence(base, one, m, numbers) for one in (found, others)]
+    if verbose:
+        print(f"one kernel of all columns: {values[0]:.2f}, terms: {values[1]:.2f}")
+    return found if values[0] > values[1] else others
 
 
 def lasting(kernel: Kernel, span: float) -> tuple[Kernel, float]:
@@ -96,9 +126,8 @@ def _long_parts(kernel: Kernel, span: float) -> Iterator[tuple[Kernel, float]]:
             yield part, left
 
 
-def _evidence(locations: Locations, found: Found, n_neighbors: int) -> float:
-    """Return the log evidence of rows that are spread over the logarithm of their number."""
-    numbers = judged_numbers(len(locations), JUDGED // 2, 1)
+def _evidence(locations: Locations, found: Found, n_neighbors: int, numbers: Indices) -> float:
+    """Return the log evidence of some rows, given by their numbers."""
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, found.low
     )

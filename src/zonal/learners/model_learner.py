@@ -137,6 +137,11 @@ class ModelLearner(FittedAttributes):
                 f'NeighborKriging(amplitude="auto") is not available in {type(self).__name__}: use '
                 "amplitude=None."
             )
+        if given.warps and self.features is not None:
+            raise ValueError(
+                f'NeighborKriging(warp="auto") stands alone, and is not available beside the '
+                f"features of {type(self).__name__}: use warp=None, or features=None."
+            )
         return given
 
     def _splits_rows(self, groups: Any) -> bool:

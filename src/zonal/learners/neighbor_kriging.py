@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from .._typing import FloatArray
+from .._typing import Array, FloatArray
 from .._validation import check_count, check_time_limit, valid_rows
 from ..features.columns.time_column import check_time
 from ..kernels import Kernel, as_kernel
@@ -93,6 +93,12 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         low harmonics, if the evidence gains; see `amplitude_at`. Forecasts are sharper where a
         field is restless here and calm there, but far from all rows the mean follows s, so keep
         None for holes wider than 10° or so. None: the field is the same everywhere.
+    warp : "auto" or None, default=None
+        ``"auto"``: where rows are such places and the kernel is found by evidence, distances are
+        taken between places that are moved, x + ∇φ(x), with φ of harmonics of degree 2 (on the
+        sphere, onto which places are put back) or of products of cosines (on a plane), if the
+        evidence gains more than they cost; see `warped`. So length scales differ from north–south
+        to east–west, and vary with place. None: they are the same everywhere.
 
     Attributes
     ----------
@@ -145,6 +151,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         time_limit: float | None = None,
         time: Any = None,
         amplitude: str | None = None,
+        warp: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
@@ -155,6 +162,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self.time_limit = time_limit
         self.time = time
         self.amplitude = amplitude
+        self.warp = warp
 
     def fit(
         self,
@@ -271,6 +279,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         self._check_noise()
         self.periods()
         self.varies()
+        self.warps()
 
     def _valid_rows(self, X: Any, *, reset: bool) -> Any:
         return valid_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
@@ -287,6 +296,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             seconds=self.time_limit,
             periods=self.periods(),
             varies=self.varies(),
+            warps=self.warps(),
         )
 
     def varies(self) -> bool:
@@ -298,6 +308,30 @@ class NeighborKriging(RegressorMixin, ModelLearner):
             "deviation that varies with place where the evidence wants it, or None, one that is "
             "the same everywhere."
         )
+
+    def warps(self) -> bool:
+        """Tell whether places may be moved."""
+        if self.warp is None or self.warp == "auto":
+            return self.warp is not None
+        raise ValueError(
+            f'warp={self.warp!r} of NeighborKriging must be "auto", length scales that vary with '
+            "place and direction where the evidence wants it, or None, such that do not."
+        )
+
+    def warped(self, X: Any) -> Array:
+        """Return the places between which distances are taken.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            X where the model moves nothing.
+        """
+        rows: Array = self._solution.local_rows(self._check_rows(X, reset=False))
+        return rows
 
     def amplitude_at(self, X: Any) -> FloatArray:
         """Return s(x), by which process and noise are larger or smaller at places.

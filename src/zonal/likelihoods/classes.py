@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import log_softmax, softmax
 
 from .._typing import FloatArray
 from .averages import probit_scaled
@@ -28,20 +27,25 @@ class Multinomial:
 
     def log_density(self, labels: npt.NDArray[np.intp], f: FloatArray) -> FloatArray:
         """Return log p(y | f): [n]."""
-        return np.asarray(log_softmax(f, axis=1)[np.arange(len(f)), labels])
+        return self.log_chances(f)[np.arange(len(f)), labels]
+
+    def log_chances(self, f: FloatArray) -> FloatArray:
+        """Return the logarithms of the probabilities of the classes: [n, K]."""
+        below = f - f.max(axis=1, keepdims=True)
+        return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
 
     def derivatives(
         self, labels: npt.NDArray[np.intp], f: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return slopes and the diagonal p (1 - p) of the curvature: [n, K] each."""
-        chance = softmax(f, axis=1)
+        chance = self.mean(f)
         slope = -chance
         slope[np.arange(len(f)), labels] += 1
         return slope, chance * (1 - chance)
 
     def mean(self, f: FloatArray) -> FloatArray:
         """Return the probabilities of the classes: [n, K]."""
-        return np.asarray(softmax(f, axis=1))
+        return np.exp(self.log_chances(f))
 
     def average(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
         """Return probabilities, averaged over f ~ N(mean, variance), by the probit average."""

@@ -81,19 +81,13 @@ class _Search:
         self.move = 0.0  # of log α, the last one
         self.search = AlphaSearch(max(start.coef.shape[1], 2) - 1)
 
-    def begin_at(self, near: ClassMode) -> None:
-        """Begin with the coefficients and α of another fit."""
-        constant = near.intercept + self.start.shift @ near.coef
-        self.coef = np.vstack([near.coef, constant])
-        self.search.begin_at(near.alpha)
-
     def passed(self, coef: FloatArray, with_gram: bool = False) -> ClassSums:
         """Sum over all rows."""
         self.n_passes += 1
         return self.walk(replace(self.start, coef=coef, with_gram=with_gram))
 
-    def expand(self) -> None:
-        """Sum the curvature, and find α."""
+    def expand(self, near: float | None = None) -> None:
+        """Sum the curvature, and find α, unless one that is about right is known."""
         sums = self.passed(self.coef, with_gram=True)
         assert sums.gram is not None
         self.weight = sums.weight
@@ -102,21 +96,24 @@ class _Search:
         self.pull = gram[:-1, -1] / total if self.fit_intercept else np.zeros(len(gram) - 1)
         self.constant = 1 / total if self.fit_intercept else 0.0
         centred = gram[:-1, :-1] - total * np.outer(self.pull, self.pull)
-        self.eigen = Eigen.of(centred, sums.precision)
+        self.eigen = Eigen.of(centred)
         slope = sums.slope[:-1] - np.outer(self.pull, sums.slope[-1])
         values, vectors = self.eigen.values, self.eigen.vectors
         turned = vectors.T @ slope + values[:, None] * (vectors.T @ self.coef[:-1])
         if self.given is not None:
             self.alpha = self.given
             return
-        squares = np.square(turned).sum(axis=1)
-        near = self.search.alpha
-        self.alpha = self.search.next(values, squares)
         if near is not None:
+            self.alpha = self.search.begin_at(near, values)
+            return
+        squares = np.square(turned).sum(axis=1)
+        last = self.search.alpha
+        self.alpha = self.search.next(values, squares)
+        if last is not None:
             # Beyond the α found, by how moves of its logarithm got shorter (Aitken).
-            move = np.log(self.alpha / near)
+            move = np.log(self.alpha / last)
             shorter = min(move / self.move, 0.99) if self.move else 0.0
-            self.alpha = self.search.further(near * np.exp(move * min(1 / (1 - shorter), FURTHEST)))
+            self.alpha = self.search.further(last * np.exp(move * min(1 / (1 - shorter), FURTHEST)))
             self.move = move
 
     def descend(self, n_steps: int) -> None:
@@ -166,7 +163,7 @@ def fit_classes(
     start: ClassExpansion,
     alpha: float | None,
     fit_intercept: bool = True,
-    near: ClassMode | None = None,
+    near: float | None = None,
 ) -> ClassMode:
     """Find the coefficients of least log loss.
 
@@ -180,14 +177,13 @@ def fit_classes(
         None: by evidence.
     fit_intercept : bool
         Whether constants are free, or zero.
-    near : ClassMode, optional
-        What some of the rows have told: a round more is enough then, and most of the time goes
-        into sums of curvatures over all rows.
+    near : float, optional
+        The α that some of the rows have told: a round is enough then, and most of the time goes
+        into sums of curvatures over all rows. (Their coefficients would not help: where they are
+        certain of rows that they have not seen, and wrong, there is hardly any curvature.)
     """
     search = _Search(walk, start, alpha, fit_intercept)
-    if near is not None:
-        search.begin_at(near)
-    search.expand()
+    search.expand(near)
     if alpha is None:
         for _ in range(ROUNDS if near is None else 1):
             before = search.alpha

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from .._typing import Array, FloatArray
-from ..engines.anova import anova_matrix, anova_slopes
+from ..engines.anova import LARGEST, anova_matrix, anova_slopes
 from ..features.nystroem import NystroemFeatures
 from ..features.space import FeatureSpace
 from ..kernels import Anova
@@ -151,9 +151,18 @@ def _climbed(
         prior = (logs - start) / SPREAD**2
         return 0.5 * float(prior @ (logs - start)) - value, prior - slope
 
-    bounds = [(log - FURTHEST, log + FURTHEST) for log in start]
+    bounds = np.column_stack([start - FURTHEST, start + FURTHEST])
+    # No step of the search may leave the range of the compiled loops.
+    reach = np.abs(rows - landmarks.mean(axis=0)).max(axis=0) * np.sqrt(3) / LARGEST
+    lengths = slice(rows.shape[1])
+    bounds[lengths, 0] = np.log(np.maximum(np.exp(bounds[lengths, 0]), reach))
     found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds.tolist(),
+        options={"maxiter": STEPS},
     )
     length, weight = np.exp(found.x[:-1]).reshape(2, -1)
     return Anova(length, weight)
@@ -167,19 +176,21 @@ def kernel_evidence(known: Linearised, logs: FloatArray) -> tuple[float, FloatAr
     rows, landmarks = (known.rows - middle) / scale, (known.landmarks - middle) / scale
     P = variance * anova_matrix(rows, landmarks, weight)
     A = variance * anova_matrix(landmarks, landmarks, weight)
-    lifted = A + JITTER * variance * np.eye(len(A))
-    HP = h[:, None] * P
-    W = P.T @ HP
-    inverse_a, log_a = _inverse(lifted)
-    inverse_s, log_s = _inverse(lifted + W)
-    b = HP.T @ known.targets
-    c = inverse_s @ b
-    unseen = variance * h.sum() - float(np.sum(inverse_a * W))
-    value = 0.5 * float(np.sum(b * c)) - t / 2 * (log_s - log_a + unseen)
-    by_s = -0.5 * (t * inverse_s + c @ c.T)
-    by_a = by_s + t / 2 * (inverse_a - inverse_a @ W @ inverse_a)
-    by_p = HP @ (2 * by_s + t * inverse_a) + (h[:, None] * known.targets) @ c.T
-    by_p *= P
+    # With A = LLᵀ: V = L⁻¹PᵀH^½, B = I + VVᵀ. Inverses of A and S alone would lose all digits.
+    root = np.sqrt(h)[:, None]
+    inverse_l = _inverse_factor(A + JITTER * variance * np.eye(len(A)))[0]
+    V = (root * P) @ inverse_l.T
+    W = V.T @ V
+    inverse_b, log_b = _inverse_factor(np.eye(len(A)) + W)
+    inverse_b = inverse_b.T @ inverse_b
+    b = V.T @ (root * known.targets)
+    c = inverse_b @ b
+    unseen = variance * h.sum() - float(np.trace(W))
+    value = 0.5 * float(np.sum(b * c)) - t / 2 * (log_b + unseen)
+    by_b = -0.5 * (t * inverse_b + c @ c.T)
+    by_a = inverse_l.T @ (by_b + t / 2 * (np.eye(len(A)) - W)) @ inverse_l
+    by_p = V @ (2 * by_b + t * np.eye(len(A))) + (root * known.targets) @ c.T
+    by_p = root * (by_p @ inverse_l) * P
     own = by_a * A
     slopes = [
         np.add(*pair)
@@ -194,8 +205,8 @@ def kernel_evidence(known: Linearised, logs: FloatArray) -> tuple[float, FloatAr
     return value, np.concatenate([*slopes, [by_variance]])
 
 
-def _inverse(matrix: FloatArray) -> tuple[npt.NDArray[np.float64], float]:
-    """Return the inverse of a positive definite matrix, and the logarithm of its determinant."""
-    factor = cho_factor(matrix, lower=True)
-    log_det = 2 * float(np.log(np.diag(factor[0])).sum())
-    return np.asarray(cho_solve(factor, np.eye(len(matrix)))), log_det
+def _inverse_factor(matrix: FloatArray) -> tuple[npt.NDArray[np.float64], float]:
+    """Return L⁻¹ of a positive definite matrix LLᵀ, and the logarithm of its determinant."""
+    factor = np.linalg.cholesky(matrix)
+    log_det = 2 * float(np.log(np.diag(factor)).sum())
+    return np.asarray(solve_triangular(factor, np.eye(len(matrix)), lower=True)), log_det

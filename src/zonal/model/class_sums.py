@@ -40,15 +40,12 @@ class ClassSums:
         R.
     gram : ndarray of shape (D + 1, D + 1) or None
         G, where it was asked for.
-    precision : float
-        The machine precision of the sums.
     """
 
     loss: float
     weight: float
     slope: FloatArray
     gram: FloatArray | None
-    precision: float
 
     def __add__(self, other: "ClassSums") -> "ClassSums":
         """Merge the sums of different rows."""
@@ -58,7 +55,6 @@ class ClassSums:
             self.weight + other.weight,
             self.slope + other.slope,
             gram,
-            max(self.precision, other.precision),
         )
 
 
@@ -69,7 +65,7 @@ class ClassExpansion:
     Attributes
     ----------
     features : transformer or None
-        Fitted; None: the rows are features already.
+        Fitted; None: the rows are z - a already.
     shift : ndarray of shape (D,)
         a.
     classes : ndarray of shape (K,)
@@ -114,24 +110,33 @@ class ClassExpansion:
     def _part(
         self, Z: Array, labels: npt.NDArray[np.intp], weight: FloatArray | None, scratch: Scratch
     ) -> ClassSums:
-        dtype = Z.dtype
-        rows = scratch.array((len(Z), len(self.shift) + 1), dtype)
-        np.subtract(Z, self.shift.astype(dtype), out=rows[:, :-1])
-        rows[:, -1] = 1
-        weights = np.ones(len(Z)) if weight is None else weight / self.unit
-        f = latent_of((rows @ self.coef.astype(dtype)).astype(np.float64))
-        own = Multinomial()
-        slope = own.derivatives(labels, f)[0] * weights[:, None]
+        dtype, weights = Z.dtype, np.ones(len(Z)) if weight is None else weight / self.unit
+        if self.features is not None:
+            Z = np.subtract(Z, self.shift.astype(dtype), out=scratch.array(Z.shape, dtype))
+        f = latent_of((Z @ self.coef[:-1].astype(dtype)).astype(np.float64) + self.coef[-1])
+        log_chances = Multinomial().log_chances(f)
+        own, chances = np.arange(len(Z)), np.exp(log_chances)
+        loss = -float(weights @ log_chances[own, labels])
+        slope = -chances
+        slope[own, labels] += 1
+        slope *= weights[:, None]
         if self.coef.shape[1] == 1:
             slope = slope[:, 1:]
-        loss = -float(weights @ own.log_density(labels, f))
-        turned = np.asarray(rows.T @ slope.astype(dtype), np.float64)
-        turned[-1] = slope.sum(axis=0)
-        gram = None
-        if self.with_gram:
-            rows *= np.sqrt(weights * curvature(own.mean(f)))[:, None].astype(dtype)
-            gram = np.asarray(rows.T @ rows, np.float64)
-        return ClassSums(loss, float(weights.sum()), turned, gram, float(np.finfo(dtype).eps))
+        turned = np.asarray(Z.T @ slope.astype(dtype), np.float64)
+        sums = np.vstack([turned, slope.sum(axis=0)])
+        gram = self._gram(Z, weights * curvature(chances), scratch) if self.with_gram else None
+        return ClassSums(loss, float(weights.sum()), sums, gram)
+
+    @staticmethod
+    def _gram(Z: Array, h: FloatArray, scratch: Scratch) -> FloatArray:
+        """Return Σ h v vᵀ, in double precision: small eigenvalues count."""
+        own = scratch.array(Z.shape, np.float64)
+        np.multiply(Z, np.sqrt(h)[:, None], out=own)
+        gram = np.empty((Z.shape[1] + 1, Z.shape[1] + 1))
+        gram[:-1, :-1] = own.T @ own
+        gram[-1, :-1] = gram[:-1, -1] = np.sqrt(h) @ own
+        gram[-1, -1] = h.sum()
+        return gram
 
 
 def latent_of(f: FloatArray) -> FloatArray:

@@ -95,7 +95,8 @@ class FromRows:
 
     def local_rows(self, rows: Any) -> Array:
         """Return rows as the local part sees them."""
-        return local_rows(self.columns, rows)
+        found, warp = local_rows(self.columns, rows), self.part.found.warp
+        return found if warp is None else np.asarray(warp.transform(found))
 
     @found_once
     def calibration(self) -> Calibration:
@@ -142,6 +143,7 @@ class FromRows:
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions, at known rows as if they were not: [n, t, d]."""
         before = [] if self.columns is None else FeatureSpace(self.columns, 0).steps
+        before = before if self.part.found.warp is None else [*before, self.part.found.warp]
         last = None
         if self.features is not None:
             last = FeatureSpace(self.features, self.n_columns).steps[-1]

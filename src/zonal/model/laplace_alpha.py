@@ -53,10 +53,7 @@ class AlphaSearch:
             log_det = self.n_latent * np.log1p(values / alpha)
             return 0.5 * float((log_det - squares / (values + alpha)).sum())
 
-        if self._logs is None:
-            low, high = np.log(RANGE) + np.log(values.mean() or 1.0)
-            self._logs = np.linspace(low, high, N_TRIED)
-        logs = self._logs
+        logs = self._range(values)
         losses = np.array([loss(log) for log in logs])
         if self.alpha is None:
             best = int(losses.argmin())
@@ -77,9 +74,17 @@ class AlphaSearch:
         self.alpha = float(np.exp(best_log))
         return self.alpha
 
-    def begin_at(self, alpha: float) -> None:
-        """Begin next to an α that is about right."""
-        self.alpha = alpha
+    def begin_at(self, alpha: float, values: FloatArray) -> float:
+        """Begin at an α that is about right, with the first λ."""
+        self._range(values)
+        return self.further(alpha)
+
+    def _range(self, values: FloatArray) -> FloatArray:
+        """Return the logarithms of the α that are tried, which the first λ tell."""
+        if self._logs is None:
+            low, high = np.log(RANGE) + np.log(values.mean() or 1.0)
+            self._logs = np.linspace(low, high, N_TRIED)
+        return self._logs
 
     def further(self, alpha: float) -> float:
         """Go to another α, or to the end of the range."""

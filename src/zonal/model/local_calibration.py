@@ -46,8 +46,6 @@ FIELD_ROWS = 50_000
 LEAST_ROWS = 100
 # Fewer places than this have no holes to calibrate by.
 LEAST_IN_SPACE = 300
-# Nor can more rows than this at each place tell how the noise varies.
-MOST_REPEATED = 1.5
 
 
 def calibrate_local(
@@ -188,9 +186,8 @@ def left_out_alone(solution: LocalSolution, observed: Observations, features: Fe
     found = left_out(solution, observed, features)
     everything = LeftOut(observed.places, found)
     held = np.flatnonzero(observed.places >= n_rows - n_held)
-    # New rows at known places are not like rows at places that are held out.
-    repeated = len(observed.places) > MOST_REPEATED * len(np.unique(observed.places))
-    if len(held) < LEAST_ROWS or repeated:
+    # Where rows repeat places there are none: new ones come to known places, not to those held out.
+    if len(held) < LEAST_ROWS:
         return everything
     # The rows whose scores count must tell nothing about how the noise varies.
     known = part_of(process, np.arange(n_rows - n_held))

@@ -23,7 +23,8 @@ from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
 from ..kriging.space_time import find_space_time
-from ..kriging.space_time_split import split_space_time
+from ..kriging.space_time_split import more_evident, split_space_time
+from ..kriging.warp_search import find_warp
 from ..moments.folds import Splits
 from ..rows import Block, row_hash, sample_rows
 from ..rows.copies import content_hash
@@ -49,11 +50,15 @@ JUDGED_ROWS = 20_000
 OBSERVED_PLACES, MOST_SPLITS = 10_000, 8
 # With more neighbours than these, half as many places.
 FEW_NEIGHBORS = 64
+# Places with more rows each than this do not stand for new rows, which come to where rows crowd.
+MOST_REPEATED = 1.5
 
 
 @dataclass(frozen=True)
 class Observations:
     """Rows by which intervals are calibrated: those of the last places, which are random ones.
+
+    Where places have several rows each, they are random rows of all places.
 
     Attributes
     ----------
@@ -64,7 +69,7 @@ class Observations:
     weight : ndarray of shape (s,)
         How much each row counts, and its part of the weight at its place.
     n_places : int
-        The number of places.
+        The number of last places; zero where rows are those of any.
     labels : ndarray of shape (n,) or None
         The group of each place, where there is a splitter.
     splits : tuple of (train, test)
@@ -88,10 +93,17 @@ class Observations:
     def of(
         cls, locations: Locations, block: Block, plan: Splits | None, n_neighbors: int
     ) -> "Observations":
-        """Keep the rows of the last places; fewer, where each takes long to predict."""
+        """Keep the rows of the last places; fewer, where each takes long to predict.
+
+        Where rows crowd at some places, these are drawn as often as new rows come to them: a tenth
+        of keggdirected is at one place, and 82 % instead of 95 % of the rows at such places were
+        inside their intervals while places were drawn alike.
+        """
         most = OBSERVED_PLACES if n_neighbors <= FEW_NEIGHBORS else OBSERVED_PLACES // 2
-        n_places = min(len(locations), most)
-        rows = np.flatnonzero(locations.index >= len(locations) - n_places)
+        crowded = (locations.index >= 0).sum() > MOST_REPEATED * len(locations)
+        n_places = 0 if crowded else min(len(locations), most)
+        first = 0 if crowded else len(locations) - n_places
+        rows = np.flatnonzero(locations.index >= first)
         rows = rows[sample_rows(len(rows), most)]
         places = locations.index[rows].astype(np.int32)
         weight = np.ones(len(rows)) if block.weight is None else block.weight[rows]
@@ -290,6 +302,7 @@ def solve_local(
     learnt: bool = False,
     in_space: bool = False,
     varies: bool = False,
+    warps: bool = False,
     queries: Array | None = None,
     verbose: bool = False,
     deadline: Deadline | None = None,
@@ -325,6 +338,8 @@ def solve_local(
         Whether rows are places: intervals are then calibrated in holes too.
     varies : bool
         Whether the standard deviation may vary with place.
+    warps : bool
+        Whether places may be moved.
     queries : ndarray of shape (q, d), optional
         Rows that will be asked, as the local part sees them.
     deadline : Deadline, optional
@@ -353,7 +368,12 @@ def solve_local(
             verbose=verbose,
             deadline=deadline,
             periods=periods,
+            warps=warps,
         )
+    if found.warp is not None:
+        X = found.warp.transform(X)
+        locations = locations.moved(found.warp.transform(locations.rows))
+        queries = None if queries is None else found.warp.transform(queries)
     found = shrunk(found, alpha)
     scale = None
     if errors is not None:
@@ -411,21 +431,31 @@ def find_local(
     verbose: bool = False,
     deadline: Deadline | None = None,
     periods: tuple[float, ...] | None = None,
+    warps: bool = False,
 ) -> Found:
     """Find the parameters of a local part by evidence, from places with targets about zero.
 
     The parameters are those of `solve_local`.
     """
+    warp = None
+    if warps:
+        in_time = periods is not None
+        warp = find_warp(
+            locations, noise=noise, in_time=in_time, verbose=verbose, deadline=deadline
+        )
+    if warp is not None:
+        locations = locations.moved(warp.transform(locations.rows))
     splits = features is None and n_features > 0
     quick = partial(is_short, locations, n_neighbors) if splits else None
     found = find_parameters(
         locations, kernel, noise, verbose=verbose, deadline=deadline, quick=quick
     )
     if periods is not None and kernel is None and features is None:
-        found = find_space_time(
+        timed = find_space_time(
             locations, found, periods, noise=noise, verbose=verbose, deadline=deadline
         )
-        found = split_space_time(locations, found, n_features, n_neighbors, verbose)
+        timed = split_space_time(locations, timed, n_features, n_neighbors, verbose)
+        found = more_evident(locations, found, timed, n_neighbors, verbose)
     if features is not None:
         found = _beside(locations, features, found, kernel is None, noise is None)
     else:
@@ -438,7 +468,7 @@ def find_local(
             move_noise=noise is None,
             verbose=verbose,
         )
-    return found
+    return replace(found, warp=warp)
 
 
 def shrunk(found: Found, alpha: float | None) -> Found:

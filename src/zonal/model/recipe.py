@@ -42,6 +42,8 @@ class Local:
         Where the last column is a time: seasons that are tried; None: it is a column as any other.
     varies : bool
         Whether the standard deviation may vary with place, where the evidence wants it.
+    warps : bool
+        Whether places may be moved, where the evidence wants it.
     """
 
     kernel: Kernel | None = None
@@ -55,6 +57,7 @@ class Local:
     seconds: float | None = None
     periods: tuple[float, ...] | None = None
     varies: bool = False
+    warps: bool = False
 
     @classmethod
     def of(cls, part: Any) -> "Local":
@@ -68,6 +71,7 @@ class Local:
             n_features=int(part.n_features),
             periods=part.periods(),
             varies=part.varies(),
+            warps=part.warps(),
         )
 
 

@@ -253,11 +253,14 @@ class Start:
         return shrunk(found, self._alpha)
 
     def _varies(self, kernel: Kernel | None, n_columns: int) -> bool:
-        """Tell whether the standard deviation may vary with place: where all else is free."""
-        recipe = self.recipe
-        given = kernel is not None or recipe.features is not None or self.errors is not None
-        wanted = recipe.local is not None and recipe.local.varies
-        return wanted and not given and self.in_space(n_columns)
+        """Tell whether the standard deviation may vary with place."""
+        local = self.recipe.local
+        return local is not None and local.varies and self._free(kernel, n_columns)
+
+    def _free(self, kernel: Kernel | None, n_columns: int) -> bool:
+        """Tell whether rows are places and nothing of the local part is given."""
+        given = kernel is not None or self.recipe.features is not None or self.errors is not None
+        return not given and self.in_space(n_columns)
 
     def _resolved(self, block: Block) -> tuple[Block, Kernel | None]:
         """Return rows with weights of mean one, and the kernel that is given as numbers."""
@@ -292,6 +295,7 @@ class Start:
             learnt=self.learnt,
             in_space=self.in_space(block.X.shape[1]),
             varies=self._varies(kernel, block.X.shape[1]),
+            warps=local.warps and self._free(kernel, block.X.shape[1]),
             queries=self.asked,
             verbose=verbose,
             deadline=Deadline(local.seconds),

@@ -83,6 +83,7 @@ OWN = {
     "kriging.marginal": "Marginal",
     "kriging.process": "LocalProcess",
     "kriging.search": "Found",
+    "kriging.warp": "Warp",
     "learners.cca": "KernelCCA",
     "learners.classifier": "KernelRidgeClassifier",
     "learners.cokriging": "CoKriging",

@@ -74,6 +74,7 @@ def fit(
     lat: opt.Lat = None,
     lon: opt.Lon = None,
     crs: opt.Crs = None,
+    height: opt.Height = False,
     time: opt.Time = "auto",
     group: Annotated[
         str | None,
@@ -252,6 +253,7 @@ def fit(
             mixed=mixed,
             automatic=features == "auto",
             crs=place.crs,
+            height=height,
         ),
         "budget": budget,
         "time_limit": time_limit,

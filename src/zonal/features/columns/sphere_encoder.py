@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 
 from ..._typing import Array, FloatArray
 from ..._validation import check_choice, valid_rows
+from ...datasets.heights import height_at
 from ...polynomials import to_sphere
 from ...rows.dispatch import blockwise, sampled
 from .facts import DEGREES
@@ -52,6 +53,10 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         What happens to latitudes outside [-90, 90] and longitudes outside [-180, 360].
         ``"error"`` names the first such row. ``"wrap"`` walks on around the globe: 100° north at
         longitude 0° is 80° north at 180°.
+    height : bool, default=False
+        Whether the height of the ground at a place of the Earth, in kilometres, becomes a column
+        after the place (`zonal.datasets.height_at`, which ships with the package). Climate follows
+        the ground: in gaps between rows it tells what places alone do not.
 
     Attributes
     ----------
@@ -90,12 +95,14 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         rest: str = "standardize",
         interval: tuple[float, float] = (0.0, 1.0),
         out_of_range: str = "error",
+        height: bool = False,
     ) -> None:
         self.latitude = latitude
         self.longitude = longitude
         self.rest = rest
         self.interval = interval
         self.out_of_range = out_of_range
+        self.height = height
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the columns and learn the scale of the others.
@@ -117,6 +124,8 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         name = type(self).__name__
         check_choice("rest", self.rest, ("standardize", "interval", "passthrough", "drop"), name)
         check_choice("out_of_range", self.out_of_range, ("error", "wrap"), name)
+        if not isinstance(self.height, bool | np.bool_):
+            raise ValueError(f"height={self.height!r} of {name} must be True or False.")
         low, high = self._check_interval()
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.columns_ = np.array([self._find("latitude"), self._find("longitude")])
@@ -144,7 +153,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
 
     @blockwise
     def transform(self, X: Any) -> Array:
-        """Return points of the sphere, then the other columns.
+        """Return points of the sphere, heights if they are wanted, then the other columns.
 
         Parameters
         ----------
@@ -153,13 +162,17 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, 3 + n_rest)
+        ndarray of shape (n_samples, 3 + n_rest), or 4 + n_rest with heights
             Computed in float64; rounded to float32 if X is float32.
         """
         check_is_fitted(self, "scale_")
         X = self._valid(X, reset=False)
         others = (X[:, self.rest_].astype(np.float64) - self.center_) / self.scale_ + self._offset
-        return np.hstack([to_sphere(*self._angles(X)), others]).astype(X.dtype, copy=False)
+        angles = self._angles(X)
+        places = [to_sphere(*angles)]
+        if self.height:
+            places.append(height_at(*angles)[:, None] / 1000)
+        return np.hstack([*places, others]).astype(X.dtype, copy=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return names of the columns of the output.
@@ -171,12 +184,14 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (3 + n_rest,)
-            ``sphere_x``, ``sphere_y``, ``sphere_z`` and the names of the other columns.
+        ndarray of shape (3 + n_rest,), or 4 + n_rest with heights
+            ``sphere_x``, ``sphere_y``, ``sphere_z``, ``height`` if it is wanted, and the names of
+            the other columns.
         """
         check_is_fitted(self, "scale_")
         names = np.asarray(_check_feature_names_in(self, input_features), dtype=object)
-        return np.array(["sphere_x", "sphere_y", "sphere_z", *names[self.rest_]], dtype=object)
+        place = ["sphere_x", "sphere_y", "sphere_z", *(["height"] if self.height else [])]
+        return np.array([*place, *names[self.rest_]], dtype=object)
 
     @property
     def groups_(self) -> list[str]:
@@ -184,7 +199,7 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "scale_")
         names = np.asarray(_check_feature_names_in(self, None), dtype=object)
         place = " and ".join(map(str, names[self.columns_]))
-        return [place] * 3 + [str(name) for name in names[self.rest_]]
+        return [place] * (4 if self.height else 3) + [str(name) for name in names[self.rest_]]
 
     def _valid(self, X: Any, reset: bool) -> Array:
         # Afterwards the number of columns is that of fit, and the error says so.
