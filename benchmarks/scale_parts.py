@@ -18,6 +18,7 @@ from unittest import mock
 
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
+from scipy.optimize import nnls
 
 import zonal
 from zonal.rows.progress import listening
@@ -114,7 +115,7 @@ def stream_fit(n: int) -> dict[str, float]:
 
 
 def main(largest: int, on_dask: int) -> None:
-    sizes = [n for n in (10**5, 10**6, 10**7) if n < largest] + [largest]
+    sizes = [n for n in (10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7) if n < largest] + [largest]
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         found = pool.map(stream_fit, sizes, chunksize=1)
     text = growth(sizes, found)
@@ -151,13 +152,14 @@ def growth(sizes: list[int], found: list[dict[str, float]]) -> list[str]:
         )
         for n, one, own in zip(sizes, found, pace, strict=True)
     ]
+    fixed, slope, off = line(sizes, [one["parts"] - one["made"] for one in found])
     header = ("n", "choice", "parts", "parts, a row", "prediction, a row", "memory", "RMSE, km")
     return [
         "# The local part of more rows than are gathered",
         f"Random places on the sphere, elevation with noise of {NOISE} km; KernelRidge() as it is; "
         "CPU seconds of one thread; the time to make the rows is not counted in parts a row. A "
-        "small fit pays for the coefficients of the first 20,000 places all the same; predictions "
-        "are 20,000 queries of one call. "
+        "small fit pays for the coefficients of the first 20,000 places all the same, so that a "
+        "line a + b n is fitted too; predictions are 20,000 queries of one call. "
         "`python -m benchmarks.scale_parts`",
         "## A stream of blocks, one process",
         table(rows, header),
@@ -166,10 +168,26 @@ def growth(sizes: list[int], found: list[dict[str, float]]) -> list[str]:
                 verdict("peak memory", max(one["peak"] for one in found) / 1e9, 1.0, " GB"),
                 verdict("parts, a row: most over least", max(pace) / min(pace), 1.3, ""),
                 verdict("parts, a row: last over least", pace[-1] / min(pace), 1.3, ""),
+                (
+                    "seconds of the best line a + b n",
+                    f"{fixed:.2f} s + {1e6 * slope:.2f} µs n",
+                    "",
+                    "",
+                ),
+                verdict("farthest of the sizes from that line, times", off, 1.3, ""),
             ],
             ("what", "measured", "goal", "met"),
         ),
     ]
+
+
+def line(sizes: list[int], seconds: list[float]) -> tuple[float, float, float]:
+    """Return a ≥ 0 and b of seconds a + b n by relative errors, and the largest ratio to it."""
+    n, known = np.array(sizes, float), np.array(seconds)
+    system = np.column_stack([np.ones(len(n)), n]) / known[:, None]
+    (fixed, slope), _ = nnls(system, np.ones(len(n)))
+    ratio = known / (fixed + slope * n)
+    return float(fixed), float(slope), float(max(ratio.max(), 1 / ratio.min()))
 
 
 def rows_on_dask(n: int) -> tuple[Any, Any]:

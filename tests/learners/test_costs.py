@@ -69,6 +69,14 @@ def test_rows_that_take_minutes():
         zonal.KernelRidge(Never(4_000), 0.1, local=None).fit(rows, rows[:, 0])
 
 
+@pytest.mark.parametrize(("known", "told"), [(1000, "100,000"), (100, "25,000")])
+def test_of_many_rows_the_choice_takes_few_columns(monkeypatch, known, told):
+    """More than a quarter of the budget must be worth the time there."""
+    monkeypatch.setattr("zonal.learners.model_learner.PILOT_ROWS", known)
+    with pytest.raises(ValueError, match=f"{told} features"):
+        zonal.KernelRidge(budget=100_000).fit(X, y)
+
+
 def test_a_class_for_every_row():
     labels = np.arange(300)
     model = zonal.KernelRidgeClassifier(Never(10), local=None)
