@@ -34,8 +34,8 @@ out at random (of the cloud image: all but 6,000 pixels, or a block of 30 × 30;
 flights 15,000 rows are drawn first); everything has its defaults. Of counts and amounts 2,000 rows
 are fitted and 2,000 others predicted; the log score is the mean log predictive density, the larger
 the better; GPBoost has a length scale for each column and estimates the smoothness. CPU seconds of
-fit and prediction, on one thread of a machine that others used too; modules are loaded and loops
-compiled before. Empty: not run.
+fit and prediction, on one thread of a machine that others used too; zonal's modules are loaded and
+its loops compiled before (connect4, bikeshare: within). Empty: not run.
 """
 
 
