@@ -113,16 +113,24 @@ def _apart(
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
 
+    before = _seconds_of_children()
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=limited
     )
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return cell | {"reason": f"not done in {limit / 60:g} min"}
+        # Memory, or somebody, may have killed it too.
+        late = done.returncode == -signal.SIGXCPU or _seconds_of_children() - before >= most
+        return cell | {"reason": f"not done in {limit / 60:g} min" if late else "failed: killed"}
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return cell | {"reason": f"failed: {last[:200]}"}
     result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return cell | result
+
+
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _measured(task: Task, method: Method) -> dict[str, Any]:

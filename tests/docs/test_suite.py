@@ -73,9 +73,11 @@ def test_a_cell_without_scores_says_why(tmp_path, monkeypatch):
         "from benchmarks.suite.cells import Method\n"
         "def fails(task):\n    raise ValueError('no such luck')\n"
         "def lasts(task):\n    while True: pass\n"
-        "METHODS = {'bad': Method(fails, 'numpy'), 'slow': Method(lasts, 'numpy')}\n"
+        "def killed(task):\n    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "METHODS = {'bad': Method(fails, 'numpy'), 'slow': Method(lasts, 'numpy'),\n"
+        "           'killed': Method(killed, 'numpy')}\n"
     )
-    added = {name: cells.Method(lambda task: None, "numpy") for name in ("bad", "slow")}
+    added = {name: cells.Method(lambda task: None, "numpy") for name in ("bad", "slow", "killed")}
     added["elsewhere"] = cells.Method(lambda task: None, "numpy", "NO_SUCH_VARIABLE")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     for name in added:
@@ -86,6 +88,7 @@ def test_a_cell_without_scores_says_why(tmp_path, monkeypatch):
     found = cells.known_cells("test")
     assert found["elevators", "0", "bad"]["reason"] == "failed: ValueError: no such luck"
     assert found["elevators", "0", "slow"]["reason"] == "not done in 0.05 min"
+    assert found["elevators", "0", "killed"]["reason"] == "failed: killed"  # not for its time
     assert "NO_SUCH_VARIABLE" in found["elevators", "0", "elsewhere"]["reason"]
     (text,) = page.pages(found, {"elevators": ["0"]}, ["bad", "slow", "elsewhere", "other"])
     assert "| slow | not done in 0.05 min |" in text
