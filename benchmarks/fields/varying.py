@@ -40,8 +40,8 @@ at most 120 functions of s, and that the noise is scaled with the process, was s
 these splits (degree 15 has a CRPS of .341 on the second of elevation, degree 10 .328), and so was
 that only harmonics of degree 2 move places, as in GpGp: with degrees 1 to 3 the first splits of
 COADS and elevation had a CRPS 2 % larger. That features are not scaled was seen in the discs of
-`benchmarks.maps.arctic`, where means followed s into the hole (the RMSE was 7.8 K instead of
-3.2 K); the evidence says so too, and is 290 to 600 nats higher on three of these splits.
+`benchmarks.maps.arctic`, where means followed s into the hole (the RMSE was 8.4 K, and is 3.2 K);
+the evidence says so too, and is 290 to 600 nats higher on three of these splits.
 
 """
 

@@ -27,11 +27,11 @@ VARIES = zonal.NeighborKriging(amplitude="auto")
 BLOCKS = zonal.BlockKFold(5, 1800, unit="km")
 MODELS: dict[str, Any] = {
     "as `zonal.fill` chooses it: intervals for places between others": zonal.KernelRidge(),
-    '`cv=BlockKFold(5, 1800, unit="km")`: intervals for gaps': zonal.KernelRidge(cv=BLOCKS),
     'as `zonal.fill` with `local=NeighborKriging(amplitude="auto")`': zonal.KernelRidge(
         local=VARIES
     ),
     '`NeighborKriging(amplitude="auto")` alone, of unit vectors': VARIES,
+    '`cv=BlockKFold(5, 1800, unit="km")`: intervals for gaps': zonal.KernelRidge(cv=BLOCKS),
 }
 
 
@@ -80,19 +80,8 @@ def trial(places: pd.DataFrame, y: np.ndarray, learner: Any) -> tuple[np.ndarray
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
-def main() -> None:
-    """Run and write the table."""
-    places, y = january()
-    rows = []
-    for name, learner in MODELS.items():
-        error, wide, inside, distance, disc = trial(places, y, learner)
-        worst = min(inside[disc == one].mean() for one in np.unique(disc))
-        rows.append((
-            name, f"{len(np.unique(disc))}", f"{len(error)}", f"{np.median(distance):.0f}",
-            f"{np.sqrt(np.mean(error**2)):.2f}", f"{np.mean(wide):.2f}",
-            f"{100 * inside.mean():.0f} %", f"{100 * worst:.0f} %",
-        ))  # fmt: skip
-        print(*rows[-1], sep=" | ", flush=True)
+def write(rows: list[tuple[str, ...]]) -> None:
+    """Write the page with what is known so far."""
     header = (
         "model", "discs", "cells", "km to the next value (median)", "root mean square error, K",
         "half width of the interval (mean), K", "inside", "inside in the worst disc",
@@ -105,6 +94,22 @@ def main() -> None:
         "90 %, by a model that is chosen and calibrated without them.\n\n"
         f"{table(rows, header)}\n"
     )
+
+
+def main() -> None:
+    """Run and write the table."""
+    places, y = january()
+    rows: list[tuple[str, ...]] = []
+    for name, learner in MODELS.items():
+        error, wide, inside, distance, disc = trial(places, y, learner)
+        worst = min(inside[disc == one].mean() for one in np.unique(disc))
+        rows.append((
+            name, f"{len(np.unique(disc))}", f"{len(error)}", f"{np.median(distance):.0f}",
+            f"{np.sqrt(np.mean(error**2)):.2f}", f"{np.mean(wide):.2f}",
+            f"{100 * inside.mean():.0f} %", f"{100 * worst:.0f} %",
+        ))  # fmt: skip
+        print(*rows[-1], sep=" | ", flush=True)
+        write(rows)
 
 
 if __name__ == "__main__":
