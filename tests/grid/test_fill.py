@@ -129,6 +129,8 @@ def test_a_dataset_needs_a_target_where_there_are_several(holes, filled, quick):
         zonal.fill(both, model=quick)
     with pytest.raises(ValueError, match="no variable 'c'"):
         zonal.fill(both, "c", model=quick)
+    with pytest.raises(TypeError, match=r"must be the name of a variable \('a', 'b'\).*model="):
+        zonal.fill(both, quick)
     again = zonal.fill(both, "a", model=quick)
     np.testing.assert_array_equal(again["prediction"], filled["prediction"])
 

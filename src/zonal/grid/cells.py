@@ -236,6 +236,11 @@ def choose_target(data: Any, target: str | None) -> str:
             f"The dataset has {len(gridded)} variables on a grid: name one as target "
             f"({', '.join(map(repr, gridded)) or 'none'})."
         )
+    if not isinstance(target, str):
+        raise TypeError(
+            f"target={target!r} must be the name of a variable ({', '.join(map(repr, names))}); a "
+            "model goes by its name: model=..."
+        )
     if target not in names:
         raise ValueError(
             f"There is no variable {target!r}.{near(target, names)} Variables: "
