@@ -79,14 +79,14 @@ def _gpboost(
     return model
 
 
-def _trend(X: Any, Z: Any, period: Any = None) -> Any:
-    """Return the columns of a trend: linear in X; with a period, and a season in each place.
+def _trend(X: Any, Z: Any, period: Any = ()) -> Any:
+    """Return the columns of a trend: linear in X; with a period also a season in each place.
 
     The season has two harmonics, whose coefficients are linear in the place; Z are the columns with
     the time as the last, in the unit of its period.
     """
     linear = np.column_stack([np.ones(len(X)), X])
-    if period is None:
+    if not period:
         return linear
     turn = 2 * np.pi * Z[:, -1] / period
     waves = [wave(k * turn) for k in (1, 2) for wave in (np.cos, np.sin)]

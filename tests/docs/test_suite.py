@@ -162,6 +162,7 @@ def test_gpboost_has_one_scale_for_places_and_one_for_times():
     assert kind == "matern_space_time"
     trend = methods._trend(X, years, 12.0)
     assert trend.shape == (50, 1 + 4 + 4 * 4)
+    np.testing.assert_array_equal(methods._trend(X, years, ()), np.insert(X, 0, 1.0, axis=1))
     assert methods._returns(years, 12.0)
     assert not methods._returns(both, 12.0)
     season = points[:, 0] * np.cos(2 * np.pi * years[:, 3] / 12 - 1)  # in the span of its columns
