@@ -153,6 +153,7 @@ def gp_suite() -> str:
         "GPyTorch SGPR": "SGPR",
         "GPyTorch SVGP": "SVGP",
         "scikit-learn, 1,000 rows": "scikit-learn on 1,000 rows",
+        "CatBoost": "CatBoost",
     }
     rows = []
     for title in SUITE:
