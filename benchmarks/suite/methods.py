@@ -94,11 +94,6 @@ def _trend(X: Any, Z: Any, period: Any = ()) -> Any:
     return np.hstack([linear, *(wave[:, None] * place for wave in waves)])
 
 
-def _returns(Z: Any, period: Any) -> bool:
-    """Whether the last column has more than one period: no circle, but years with a season."""
-    return bool(period) and float(np.ptp(Z[:, -1])) > period
-
-
 def _on_sphere(X: Any) -> bool:
     """Whether rows are points of the unit sphere alone, on which one scale fits all columns."""
     return X.shape[1] == 3 and bool(np.allclose(np.square(X).sum(axis=1), 1, atol=1e-6))
@@ -107,21 +102,15 @@ def _on_sphere(X: Any) -> bool:
 def covariance(task: Task) -> tuple[str, Any, Any]:
     """Return GPBoost's covariance and its columns, of which the time is the first, if there is one.
 
-    Places have one scale and times another; columns of a table have a scale each. A time of one
-    period (which is told) is a circle of two columns, each with a scale of its own.
+    Places have one scale and times another; columns of a table have a scale each. A time that comes
+    back (its period is told) is a line too, for its season is in the trend: with a circle in its
+    place the likelihood is less (on neighbourhoods of climate_berkeley -4,754 instead of -4,714; on
+    5,818 rows -19,605 instead of -9,131, where its climb ended early), and predictions ran away.
     """
     X, X_test = coordinates(task)
     X, X_test = np.asarray(X, float), np.asarray(X_test, float)
-    period = task.told.get("time", ())
     if X.shape[1] == 2 or _on_sphere(X):
         return "matern", X, X_test
-    if period and not _returns(X, period):
-        turn = 2 * np.pi / period
-        X, X_test = (
-            np.column_stack([Z[:, :-1], np.cos(turn * Z[:, -1]), np.sin(turn * Z[:, -1])])
-            for Z in (X, X_test)
-        )
-        return "matern_ard", X, X_test
     spread = X.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     if "time" in task.told:
@@ -130,19 +119,17 @@ def covariance(task: Task) -> tuple[str, Any, Any]:
     return "matern_ard", *((Z - X.mean(axis=0)) / scale for Z in (X, X_test))
 
 
-def _to_choose(task: Task, kind: str, X: Any) -> tuple[Any, Any]:
+def _to_choose(kind: str, X: Any) -> tuple[Any, Any]:
     """Return the rows by which ν is chosen, and the neighbourhood of each.
 
     Rows of tables are random ones: in many columns all are far apart, and near ones may agree in a
-    column. With a circle of months, neighbourhoods are of places, and have all months.
+    column.
     """
     order = np.random.default_rng(0).permutation(len(X))
-    if kind == "matern_ard" and "time" not in task.told:
+    if kind == "matern_ard":
         return order[: PATCHES * PATCH_ROWS], None
-    places = X[:, :-2] if kind == "matern_ard" else X
     rows = [
-        np.argsort(np.square(places - places[center]).sum(axis=1))[:PATCH_ROWS]
-        for center in order[:PATCHES]
+        np.argsort(np.square(X - X[center]).sum(axis=1))[:PATCH_ROWS] for center in order[:PATCHES]
     ]
     return np.concatenate(rows), np.repeat(np.arange(PATCHES), [len(near) for near in rows])
 
@@ -155,7 +142,7 @@ def gpboost(task: Task, approximation: str = "vecchia") -> Forecast:
     random rows), where the climb on all rows also starts.
     """
     kind, X, X_test = covariance(task)
-    few, patch = _to_choose(task, kind, X)
+    few, patch = _to_choose(kind, X)
     varies = np.ptp(X[few], axis=0) > 0  # it has no range for a column that is all but constant
     X, X_test = X[:, varies], X_test[:, varies]
     given, period = coordinates(task), task.told.get("time", ())
