@@ -28,8 +28,8 @@ given up.
 
 Published of the simulated field, RMSE in its holes (Heaton et al. 2018), as [a page that retells
 their table](https://russellgoebel.com/posts/kriging-competition/) has it: SPDE 0.86, LatticeKrig
-0.87, periodic embedding 0.91, gapfill 1.00, laGP 1.11. Their other methods are not quoted, since
-the line of none of them could be read; the multi-resolution approximation is said to be the best.
+0.87, periodic embedding 0.91, gapfill 1.00, laGP 1.11. The lines of
+their other methods could not be read and are not quoted; one of these is said to be the best.
 
 ## Standing by the CRPS
 """
