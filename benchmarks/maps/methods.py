@@ -143,7 +143,7 @@ def full_scale(task: Task) -> Callable[[], Any]:
 OURS = "**zonal** `KernelRidge()`"
 METHODS: dict[str, Callable[[Task], Callable[[], Any]]] = {
     OURS: ours,
-    "GPBoost": gpboost,
+    "GPBoost, Vecchia": gpboost,
     "GPBoost, VIF": full_scale,
     "LightGBM": lightgbm,
     "verde `KNeighbors`": neighbors,
