@@ -34,8 +34,10 @@ from ..rows import Block, sample_rows
 
 __all__ = ["Latent", "Linearised", "Pseudo", "anova_kernel", "kernel_evidence", "plain_kernel"]
 
-#: Rows and landmarks of the search, climbs, and steps of each.
-SEARCH_ROWS, LANDMARKS, CLIMBS, STEPS = 3_000, 192, 2, 12
+#: Rows of the search, the landmarks of each climb, and its steps. Few landmarks prefer kernels that
+#: are too smooth: with 192 in both climbs, other hourly counts of bicycles than those reported have
+#: a log score of -4.535 instead of -4.480.
+SEARCH_ROWS, LANDMARKS, STEPS = 3_000, (192, 400), 12
 #: Where the climb begins, in standard deviations of a column; and the columns of an interaction
 #: there, at most. On validation rows of magic half the length has .299 instead of .294.
 LENGTH, COLUMNS = 3.5, 10
@@ -83,10 +85,10 @@ def plain_kernel(n_columns: int) -> Anova:
     return Anova(np.full(n_columns, LENGTH), np.full(n_columns, weight))
 
 
-def landmarks_of(kernel: Anova, rows: Array) -> FeatureSpace:
+def landmarks_of(kernel: Anova, rows: Array, n_landmarks: int = LANDMARKS[0]) -> FeatureSpace:
     """Return features of a kernel on a few of the rows."""
-    n_landmarks = min(LANDMARKS, len(np.unique(rows, axis=0)))
-    features = NystroemFeatures(kernel, n_landmarks, sampling="uniform", random_state=0).fit(rows)
+    width = min(n_landmarks, len(np.unique(rows, axis=0)))
+    features = NystroemFeatures(kernel, width, sampling="uniform", random_state=0).fit(rows)
     return FeatureSpace(features, len(features.get_feature_names_out()))
 
 
@@ -116,16 +118,13 @@ def anova_kernel(how: Latent, rows: Block) -> Anova:
     """
     few = rows.rows(sample_rows(len(rows), SEARCH_ROWS))
     few = replace(few, X=np.asarray(few.X, np.float64))
-    kernel = plain_kernel(few.X.shape[1])
-    space = landmarks_of(kernel, few.X)
-    found = how.pseudo(space, few)
-    best, least = kernel, found.loss
-    for _ in range(CLIMBS):
-        kernel = _climbed(kernel, found, space, few.X)
-        space = landmarks_of(kernel, few.X)
+    best = plain_kernel(few.X.shape[1])
+    for n_landmarks in LANDMARKS:
+        space = landmarks_of(best, few.X, n_landmarks)
         found = how.pseudo(space, few)
-        if found.loss < least:
-            best, least = kernel, found.loss
+        kernel = _climbed(best, found, space, few.X)
+        if how.pseudo(landmarks_of(kernel, few.X, n_landmarks), few).loss < found.loss:
+            best = kernel
     return best
 
 
