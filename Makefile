@@ -65,6 +65,7 @@ compare: $(PEERS)  ## Run what is missing of the comparisons with other librarie
 	$(BIN)/python -m benchmarks.fields
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.maps --folds 3
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables --thirds --splits 3
 	$(BIN)/python -m benchmarks.intervals --splits 6 --peer-splits 2
 	$(BIN)/python -m benchmarks.quotes --write
 

@@ -13,6 +13,7 @@ from .._typing import Array, FloatArray
 from .._validation import check_count, check_time_limit, is_sparse
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
+from ..model.anova_kernel import Latent
 from ..model.blend import BlendStart, start_of
 from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
@@ -77,8 +78,8 @@ class ModelLearner(FittedAttributes):
     fit_intercept: bool = True
     #: Whether the choice may end with a weighted mean of several models.
     _blends = False
-    #: Whether labels are fitted by log loss.
-    _logistic = False
+    #: How latent functions are fitted, of classes or another likelihood; None: by least squares.
+    _latent: Latent | None = None
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
     #: Whether the standard deviation and the length scales of a local part may vary with place.
@@ -332,7 +333,7 @@ class ModelLearner(FittedAttributes):
             "" if survey.whole or survey.pilot or local is None else BEYOND_MEMORY,
             self.verbose,
             blend=survey.whole and self._blends,
-            logistic=plan is None and self._logistic,
+            latent=self._latent if plan is None else None,
             asked=asked,
             timeless=getattr(self, "time", None) is None,
         )
