@@ -295,6 +295,13 @@ def test_responses_outside_the_support_are_named():
         on_columns("poisson", alpha="cv").fit(X, COUNTS)
 
 
+@pytest.mark.parametrize("answer", ["score", "log_density"])
+def test_a_response_for_each_row_is_asked_for(answer):
+    model = on_columns("poisson").fit(X, COUNTS)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[400, 1\]"):
+        getattr(model, answer)(X, COUNTS[:1])
+
+
 @pytest.mark.parametrize("local", [None, zonal.NeighborKriging(zonal.Matern(1.5, 2.0), 10)])
 def test_refitting_to_the_same_rows_changes_nothing(local):
     features = zonal.NystroemFeatures(zonal.Gaussian(2.0), 10, random_state=0)
