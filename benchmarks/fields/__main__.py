@@ -24,7 +24,8 @@ numbers of inducing points (200) and neighbours (30). Ours is told whether rando
 the future will be asked for (`cv`), and `NeighborKriging` that the last column is a time. Every
 method has the same rows and threads, in a process of its own, one after the other; the machine had
 other work, so that CPU seconds are compared. A method that takes more than 15 minutes of CPU is
-given up.
+given up. On climate_berkeley GPBoost's climbs end early, and ν depends on where they begin: by the
+same rule its RMSE at random rows of 20° to 60° N and 60° to 130° W alone was 0.64, with ν = 3/2.
 
 Published of the simulated field, RMSE in its holes (Heaton et al. 2018), as [a page that retells
 their table](https://russellgoebel.com/posts/kriging-competition/) has it: SPDE 0.86, LatticeKrig

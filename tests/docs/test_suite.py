@@ -197,5 +197,6 @@ def test_a_table_ranks_methods_with_all_splits_only():
     assert [part.strip() for part in ranks.split("|")[4:8]] == ["2.00", "1.00", "3.00", "4.00"]
     quoted = text[text.index("Published") :].splitlines()
     (ours,) = [number for number, line in enumerate(quoted) if "here: zonal" in line]
-    assert quoted[ours].startswith("| **here: zonal (1 and 1 splits)** | **3.250** | **520.0** |")
+    assert quoted[ours].startswith("| **here: zonal** | **3.250** | **520.0** |")
     assert quoted[ours - 1].startswith("| ModernNCA | 3.240 |")  # by the error on protein
+    assert "(1 of protein and 1 of diamonds)" in text
