@@ -28,6 +28,7 @@ from .locations import Locations, Repeated
 from .numerics import SMALLEST
 from .process import LocalProcess
 from .search import Found
+from .unexplained import process_of, unexplained
 from .whitening import Whitening
 
 __all__ = ["best_amplitude", "with_amplitude"]
@@ -79,10 +80,7 @@ def best_amplitude(
     surface = surface_of(head.rows, in_time)
     if surface is None:
         return None, 0.0
-    process = LocalProcess(
-        head.rows, head.weight, found.kernel, found.noise, min(n_neighbors, len(head)),
-        low=found.low,
-    )  # fmt: skip
+    process = process_of(head, replace(found, amplitude=None), n_neighbors)
     evidence = _Evidence.of(head, process, found.ratio, surface.at(head.rows))
     coef, gain = _best(evidence, surface.roughness)
     price = 0.5 * math.log(evidence.n_observations)  # Schwarz's, of λ
@@ -122,14 +120,7 @@ class _Evidence:
         cls, locations: Locations, process: LocalProcess, ratio: float, functions: FloatArray
     ) -> "_Evidence":
         """Take off mean and features of the fit that is the same everywhere."""
-        rows = np.arange(len(locations), dtype=np.int32)
-        with process.kept_features():
-            whitening = process.whitening(rows)
-            known = np.column_stack([np.ones(len(rows)), process.own_features(rows)])
-        whitened = whitening.apply(known)
-        gram = whitened.T @ whitened
-        gram[1:, 1:] += np.eye(len(gram) - 1) / ratio
-        coef = cho_solve(cho_factor(gram), whitened.T @ whitening.apply(locations.targets))
+        whitening, left = unexplained(locations, process, ratio)
         repeated = locations.repeated
         if process.noise > 0:
             repeated = repeated._replace(within=repeated.within / process.noise)
@@ -137,7 +128,6 @@ class _Evidence:
             repeated = Repeated.nothing(*locations.targets.shape)
         counts = 1 + repeated.more
         center = counts @ functions / counts.sum()
-        left = locations.targets - known @ coef
         return cls(whitening, left, functions - center, center, repeated)
 
     @property

@@ -81,7 +81,7 @@ class ModelLearner(FittedAttributes):
     _logistic = False
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
-    #: Whether the standard deviation of a local part may vary with place.
+    #: Whether a local part may vary with place.
     _varies = False
     #: Whether y may have several columns.
     _many_targets = False
@@ -129,20 +129,13 @@ class ModelLearner(FittedAttributes):
         if self.local is None:
             return None
         required = not isinstance(self.local, str) or self.features is None
-        if isinstance(self.local, str):
-            return Local(required=required) if required or is_automatic(self.features) else None
-        given = Local.of(self.local)
-        if given.varies and not self._varies:
-            raise ValueError(
-                f'NeighborKriging(amplitude="auto") is not available in {type(self).__name__}: use '
-                "amplitude=None."
-            )
-        if given.warps and self.features is not None:
-            raise ValueError(
-                f'NeighborKriging(warp="auto") stands alone, and is not available beside the '
-                f"features of {type(self).__name__}: use warp=None, or features=None."
-            )
-        return given
+        if not isinstance(self.local, str):
+            given = Local.of(self.local)
+        elif required or is_automatic(self.features):
+            given = Local(required=required)
+        else:
+            return None
+        return given if self._varies else replace(given, varies=False, warps=False)
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""
@@ -263,6 +256,8 @@ class ModelLearner(FittedAttributes):
                     "dense array of fewer columns."
                 )
             local = None
+        if local is not None and self._errors_ is not None:  # known errors do not vary with s
+            local = replace(local, varies=False, warps=False)
         if local is not None and local.periods is None:
             local = replace(local, periods=self._cells_.periods)
         if self.features is None:

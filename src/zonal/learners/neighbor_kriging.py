@@ -87,13 +87,13 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         with time (`SpaceTime`), what stays at its place and, for each period that the rows cover
         twice, a season, as far as the evidence wants them. Where all times lie within one period
         time is a circle: December lies beside January. Neighbours are the most correlated rows.
-    amplitude : "auto" or None, default=None
-        ``"auto"``: where rows are places (points of the sphere or two columns, and maybe a time)
-        and the kernel is found by evidence, noise and what features leave of the process are
-        multiplied with a smooth s(x) of low harmonics, if the evidence gains; see `amplitude_at`.
-        Forecasts are sharper where a field is restless here and calm there; far from all rows s is
-        a guess. None: the field is the same everywhere.
-    warp : "auto" or None, default=None
+    amplitude : "auto" or None, default="auto"
+        ``"auto"``: where there are 300 rows or more that are places (points of the sphere or two
+        columns, and maybe a time) and the kernel is found by evidence, noise and what features
+        leave of the process are multiplied with a smooth s(x) of low harmonics, if the evidence
+        gains; see `amplitude_at`. Forecasts are sharper where a field is restless here and calm
+        there; far from all rows s is a guess. None: the field is the same everywhere.
+    warp : "auto" or None, default="auto"
         ``"auto"``: where rows are such places and the kernel is found by evidence, distances are
         taken between places that are moved, x + ∇φ(x), with φ of harmonics of degree 2 (on the
         sphere, onto which places are put back) or of products of cosines (on a plane), if the
@@ -150,8 +150,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         verbose: bool = False,
         time_limit: float | None = None,
         time: Any = None,
-        amplitude: str | None = None,
-        warp: str | None = None,
+        amplitude: str | None = "auto",
+        warp: str | None = "auto",
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
