@@ -28,7 +28,7 @@ def test_deviations_hold_on_both_sides(fitted):
     z = (y[700:] - mean) / total
     for side in (X[700:, 0] < 0.5, X[700:, 0] >= 0.5):
         assert_allclose(np.sqrt(np.mean(z[side] ** 2)), 1, atol=4 / np.sqrt(2 * side.sum()))
-    same = zonal.NeighborKriging(amplitude=None, warp=None).fit(X[:700], y[:700])
+    same = zonal.NeighborKriging(amplitude=None).fit(X[:700], y[:700])
     mean, std = same.predict(X[700:], return_std=True)
     z = (y[700:] - mean) / np.hypot(std, np.sqrt(same.noise_ * same.scale_))
     assert np.std(z[X[700:, 0] < 0.5]) < 0.6  # e^(2·.25 - 1) is .61, of 1 in the middle

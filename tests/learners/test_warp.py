@@ -1,4 +1,4 @@
-"""`NeighborKriging()` where length scales differ with place and direction."""
+"""`NeighborKriging(warp="auto")`: length scales that differ with place and direction."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,8 @@ def field(n=320, seed=0):
 @pytest.fixture(scope="module")
 def model():
     X, y = field()
-    return zonal.NeighborKriging(n_neighbors=320, n_features=0, amplitude=None).fit(X, y)
+    options = {"amplitude": None, "warp": "auto"}
+    return zonal.NeighborKriging(n_neighbors=320, n_features=0, **options).fit(X, y)
 
 
 def test_it_is_the_model_of_warped_rows(model):
@@ -51,7 +52,7 @@ def test_gradients_intervals_and_draws_see_the_rows_as_given(model):
 def test_amplitude_and_warp_go_together():
     X, y = field(800)
     loud = np.exp(1.5 * X[:, 0])
-    model = zonal.NeighborKriging().fit(X, loud * y)
+    model = zonal.NeighborKriging(warp="auto").fit(X, loud * y)
     found = model.amplitude_at(np.array([[0.1, 0.5], [0.9, 0.5]]))
     assert found[1] > 1.5 * found[0]
     assert np.abs(model.warped(X) - X).max() > 0.01
@@ -61,4 +62,4 @@ def test_who_wants_it_stays_the_same_everywhere():
     X, y = field(320)
     with pytest.raises(ValueError, match=r"warp='yes' of NeighborKriging must be \"auto\""):
         zonal.NeighborKriging(warp="yes").fit(X, y)
-    assert_allclose(zonal.NeighborKriging(warp=None).fit(X, y).warped(X[:5]), X[:5])
+    assert_allclose(zonal.NeighborKriging().fit(X, y).warped(X[:5]), X[:5])

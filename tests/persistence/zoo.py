@@ -302,7 +302,7 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     # What varies with place.
     (zonal.NeighborKriging(), PLANE, VARYING),
     (zonal.NeighborKriging(), BALL, LOUD),
-    (zonal.NeighborKriging(), PLANE, ALONG),
+    (zonal.NeighborKriging(warp="auto"), PLANE, ALONG),
     (zonal.NeighborKriging(SPACE_TIME, 8, noise=0.1, n_features=0), SPHERE, y),
     # A kernel that is far too rough: deviations have a factor that changes with the distance.
     (zonal.NeighborKriging(zonal.Matern(0.5, 0.2), 8, noise=1e-3, n_features=0), PLANE, SMOOTH),

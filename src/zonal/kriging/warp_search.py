@@ -1,9 +1,9 @@
 r"""How places are moved, by evidence.
 
-It is asked after the search for a kernel that is the same everywhere, of what its features leave.
-Trends belong to these: the temperature of the sea is a function of the latitude first of all, and
-one kernel of all of it stretches the latitudes; in blocks of COADS and elevation drawn from the
-training rows errors were then up to 9 % larger. Shorter length scales and a larger standard
+It is asked after the search for a kernel that is the same everywhere, where that is a sum, of what
+features of the longer term leave. Trends belong to these: the temperature of the sea is a function
+of the latitude first of all, and one kernel of all of it stretches the latitudes; in blocks of
+COADS and elevation drawn from the training rows errors were then up to 9 % larger. Shorter length scales and a larger standard
 deviation look alike between near rows, so that an amplitude (`amplitude_search`) goes first, and
 the warp is asked of targets over it.
 Coefficients of φ, length scales and noise climb the evidence of a sample together, with exact
@@ -63,13 +63,14 @@ def find_warp(
         Whether the last column is a time.
     """
     surface = moves_of(locations.rows, in_time)
-    weight, kernel = terms_of(found.kernel)[0]
+    (weight, kernel), *longer = terms_of(found.kernel)
     correlation = of_kernel(kernel)
     if surface is None or correlation is None or not has_signal(locations.targets):
         return None
     head = locations.head(FIRST_ROWS)
-    process = process_of(head, found, FEW_NEIGHBORS)
-    head = replace(head, targets=unexplained(head, process, found.ratio)[1])
+    if longer:
+        process = process_of(head, found, FEW_NEIGHBORS)
+        head = replace(head, targets=unexplained(head, process, found.ratio)[1])
     if found.amplitude is not None:
         head = head.over(found.amplitude.at(head.rows))
     if not has_signal(head.targets):

@@ -93,12 +93,13 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         leave of the process are multiplied with a smooth s(x) of low harmonics, if the evidence
         gains; see `amplitude_at`. Forecasts are sharper where a field is restless here and calm
         there; far from all rows s is a guess. None: the field is the same everywhere.
-    warp : "auto" or None, default="auto"
-        ``"auto"``: where rows are such places and the kernel is found by evidence, distances are
-        taken between places that are moved, x + ∇φ(x), with φ of harmonics of degree 2 (on the
-        sphere, onto which places are put back) or of products of cosines (on a plane), if the
-        evidence gains more than they cost; see `warped`. So length scales differ from north–south
-        to east–west, and vary with place. None: they are the same everywhere.
+    warp : "auto" or None, default=None
+        ``"auto"``: where rows are such places, without a time, and the kernel is found by evidence,
+        distances are taken between places that are moved, x + ∇φ(x), with φ of harmonics of degree
+        2 (on the sphere, onto which places are put back) or of products of cosines (on a plane), if
+        the evidence gains more than they cost; see `warped`. So length scales differ from
+        north–south to east–west, or along axes of any direction, and vary with place. The search
+        takes two to three times as long. None: they are the same everywhere.
 
     Attributes
     ----------
@@ -151,7 +152,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         time_limit: float | None = None,
         time: Any = None,
         amplitude: str | None = "auto",
-        warp: str | None = "auto",
+        warp: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors

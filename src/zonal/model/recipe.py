@@ -63,7 +63,7 @@ class Local:
     seconds: float | None = None
     periods: tuple[float, ...] | None = None
     varies: bool = True
-    warps: bool = True
+    warps: bool = False
 
     @classmethod
     def of(cls, part: Any) -> "Local":
