@@ -106,6 +106,10 @@ class FromParts:
         """Vecchia's."""
         return self.rows.log_evidence
 
+    def local_rows(self, rows: Any) -> Array:
+        """Return rows as the local part sees them."""
+        return self.rows.local_rows(rows)
+
     def near(self, places: Part) -> FromRows:
         """Return the model to which some places are known."""
         part = self.part
