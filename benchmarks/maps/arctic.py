@@ -23,7 +23,6 @@ EARTH = 6371.0088
 # Radius of a disc, how far a judged cell must be from what is left, and between two middles, km.
 RADIUS, LEAST, APART = 1000.0, 600.0, 600.0
 NORTH, COVERAGE = 64.0, 0.9
-BLOCKS = zonal.BlockKFold(5, 1800, unit="km")
 FILL = "`zonal.fill` with nothing set"
 MODELS: dict[str, Any] = {
     FILL: zonal.KernelRidge(),
@@ -31,8 +30,6 @@ MODELS: dict[str, Any] = {
     "the same with `local=NeighborKriging(amplitude=None)`": zonal.KernelRidge(
         local=zonal.NeighborKriging(amplitude=None)
     ),
-    "`NeighborKriging()` alone, of unit vectors": zonal.NeighborKriging(),
-    '`cv=BlockKFold(5, 1800, unit="km")`: intervals for gaps': zonal.KernelRidge(cv=BLOCKS),
 }
 
 

@@ -91,6 +91,13 @@ def test_classes_and_known_errors_do_not(fitted):
     assert errors._solution_.part.found.amplitude is None
 
 
+def test_rows_at_one_place_have_the_deviation_of_that_place():
+    y = np.random.default_rng(0).standard_normal(320)
+    model = zonal.NeighborKriging(warp="auto").fit(np.ones((320, 2)), y)
+    assert_allclose(model.predict(np.ones((1, 2))), y.mean())
+    assert_allclose(model.amplitude_at(np.ones((1, 2))), 1)
+
+
 def test_a_kernel_that_is_given_stays_the_same_everywhere(fitted):
     _, X, y = fitted
     given = zonal.NeighborKriging(zonal.Matern(1.5, 0.2), noise=0.05)

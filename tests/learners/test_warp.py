@@ -58,8 +58,33 @@ def test_amplitude_and_warp_go_together():
     assert np.abs(model.warped(X) - X).max() > 0.01
 
 
-def test_who_wants_it_stays_the_same_everywhere():
+def test_a_ridge_that_is_given_takes_no_warp_away():
+    """Features are a constant here: a ridge shrinks nothing."""
+    X, y = field()
+    part = zonal.NeighborKriging(n_features=0, warp="auto")
+    plain, given = (zonal.KernelRidge(None, alpha, local=part).fit(X, y) for alpha in ("cv", 0.1))
+    asked = np.random.default_rng(1).uniform(0, 1, (40, 2))
+    assert np.abs(given.local_.warped(X) - X).max() > 0.01
+    assert_allclose(given.predict(asked), plain.predict(asked), rtol=1e-9)
+    again = given.refitted(X, y)  # with everything that was found
+    assert_allclose(again.predict(asked), given.predict(asked), rtol=1e-9)
+
+
+def test_the_choice_takes_it_where_it_is_asked_for():
+    X, y = field(600)
+    part = zonal.NeighborKriging(n_features=0, warp="auto")
+    model = zonal.KernelRidge(local=part, random_state=0).fit(X, y)
+    assert model._solution_.part.found.warp is not None
+
+
+def test_what_is_asked_wrongly_is_named():
     X, y = field(320)
     with pytest.raises(ValueError, match=r"warp='yes' of NeighborKriging must be \"auto\""):
         zonal.NeighborKriging(warp="yes").fit(X, y)
+    part = zonal.NeighborKriging(warp="auto")
+    with pytest.raises(ValueError, match="stands alone"):
+        zonal.KernelRidge(zonal.FourierFeatures(), local=part).fit(X, y)
+    for learner in (zonal.KernelRidgeClassifier, zonal.GaussianProcess):
+        with pytest.raises(ValueError, match=f"is not available in {learner.__name__}"):
+            learner(features=None, local=part).fit(X, y > 0)
     assert_allclose(zonal.NeighborKriging().fit(X, y).warped(X[:5]), X[:5])

@@ -334,8 +334,9 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         return replace(first, records=records, others=tuple(Share(w, one) for w, one in shares))
 
     @property
-    def _logistic(self) -> bool:  # type: ignore[override]
-        return self.loss == "log" and len(self.classes_) <= FEW_CLASSES
+    def _latent(self) -> LogLoss | None:  # type: ignore[override]
+        few = len(self.classes_) <= FEW_CLASSES
+        return LogLoss(self.classes_, None, True) if self.loss == "log" and few else None
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
         source = super()._open(X, y, weight, resumable, **options)
@@ -393,7 +394,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             return found
         X, labels, weight = how.sample(block, MAX_QUERIES)
         weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
-        records = weighed_records(start.recipe.records, candidates, weighed)
+        starts = [own for own, _ in candidates]
+        records = weighed_records(start.recipe.records, starts, weighed.weights, weighed.errors)
         self._start_ = replace(start, recipe=replace(start.recipe, records=records))
         return weighed.found
 

@@ -5,13 +5,15 @@ import pytest
 
 import zonal
 from zonal.features.columns.ranker import Ranker
-from zonal.selection.class_columns import ranked_better
+from zonal.model.log_loss import LogLoss
+from zonal.rows import Block
+from zonal.selection.latent_columns import ranked_better
 from zonal.selection.rows import Rows
 
 
-def rows_of(X, y):
-    order = np.arange(len(y))
-    return Rows.of(X, y, np.eye(2)[y], None, order)
+def ranks(X, y):
+    rows = Rows.of(X, y, np.eye(2)[y], None, np.arange(len(y)))
+    return ranked_better(rows, LogLoss.of(y), Block(rows.pilot.rows, y[rows.chosen]))
 
 
 def skewed():
@@ -24,11 +26,11 @@ def skewed():
 
 def test_ranks_where_they_tell_more():
     X, y = skewed()
-    assert ranked_better(rows_of(X, y))
+    assert ranks(X, y)
     Z = np.random.default_rng(1).standard_normal((1000, 4)) ** 2
-    assert not ranked_better(rows_of(Z, (np.linalg.norm(Z, axis=1) > 2).astype(np.intp)))
+    assert not ranks(Z, (np.linalg.norm(Z, axis=1) > 2).astype(np.intp))
     on_sphere = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    assert not ranked_better(rows_of(on_sphere, y))
+    assert not ranks(on_sphere, y)
 
 
 @pytest.mark.parametrize("loss", ["log", "squared"])
