@@ -65,6 +65,7 @@ compare: $(PEERS)  ## Run what is missing of the comparisons with other librarie
 	$(BIN)/python -m benchmarks.fields
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.maps --folds 3
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.tables --thirds --splits 3
 	$(BIN)/python -m benchmarks.intervals --splits 6 --peer-splits 2
 	$(BIN)/python -m benchmarks.quotes --write
 
@@ -79,7 +80,7 @@ ours: $(PEERS)  ## Run our own cells of the comparisons again, and update the pa
 longest: $(READY)  ## Run the tests that make test leaves out for their time
 	$(TEST_ENV) $(BIN)/python -m pytest -n auto -m longest
 
-options: $(READY)  ## Try every option of the commands on every kind of input (make test: a third of them)
+options: $(READY)  ## Try every option of the commands on every kind of input (make test: a quarter of them)
 	$(TEST_ENV) ZONAL_EVERY_OPTION=1 $(BIN)/python -m pytest -n auto tests/cli/test_option_table.py
 
 fuzz: $(READY)  ## Try the properties of tests/properties on 10,000 random cases, in 20 minutes at most

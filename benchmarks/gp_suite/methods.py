@@ -1,11 +1,11 @@
-"""Methods of the suite. GPyTorch's have an environment of their own, GP_SUITE_TORCH."""
+"""Processes, and trees beside them. GPyTorch's have an environment of their own, GP_SUITE_TORCH."""
 
 from typing import Any
 
 import numpy as np
 
 from ..suite.cells import Method, Task, threads
-from ..suite.methods import gpboost, kernel_ridge, sklearn_gp
+from ..suite.methods import catboost, gpboost, kernel_ridge, sklearn_gp
 from ..suite.scores import Forecast
 
 __all__ = ["METHODS", "OURS"]
@@ -118,4 +118,5 @@ METHODS = {
     "GPyTorch SGPR": Method(sgpr, "gpytorch", "GP_SUITE_TORCH"),
     "GPyTorch SVGP": Method(svgp, "gpytorch", "GP_SUITE_TORCH"),
     "scikit-learn, 1,000 rows": Method(sklearn_gp, "scikit-learn"),
+    "CatBoost": Method(catboost, "catboost"),
 }

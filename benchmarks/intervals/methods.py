@@ -10,8 +10,6 @@ from scipy.stats import norm
 import zonal
 from zonal.evaluation import coverage, crps, crps_of_quantiles, interval_score
 
-from ..suite.cells import Task as Rows
-from ..suite.methods import gpboost as suite_gpboost
 from .data import Task
 
 __all__ = ["METHODS", "Result", "classes"]
@@ -63,44 +61,6 @@ def _normal(task: Task, fit: Callable[[], Any], predict: Callable[[Any], Any]) -
     )
 
 
-def gpboost(task: Task) -> Result:
-    """GPBoost's process, Matérn 3/2 with one scale: right for places alone, not with a time."""
-    import gpboost as gpb
-
-    def fit() -> Any:
-        model = gpb.GPModel(
-            gp_coords=task.X,
-            cov_function="matern",
-            cov_fct_shape=1.5,
-            gp_approx="vecchia",
-            num_neighbors=20,
-            likelihood="gaussian",
-            seed=0,
-        )
-        return model.fit(y=task.y, X=np.ones((len(task.y), 1)))
-
-    def predict(model: Any) -> Any:
-        found = model.predict(
-            gp_coords_pred=task.X_test,
-            X_pred=np.ones((len(task.X_test), 1)),
-            predict_var=True,
-            predict_response=True,
-        )
-        return found["mu"], np.sqrt(found["var"])
-
-    return _normal(task, fit, predict)
-
-
-def fair_gpboost(task: Task) -> Result:
-    """GPBoost as the comparison of fields has it: its own ν, scales, a trend, 30 neighbours."""
-    given = Rows(task.X, task.y, task.X_test, task.y_test)
-
-    def predict(found: Any) -> Any:
-        return found.mean, found.std
-
-    return _normal(task, lambda: suite_gpboost(given), predict)
-
-
 def catboost(task: Task) -> Result:
     """CatBoost with a mean and a variance, early stopping on a tenth of the training rows."""
     from catboost import CatBoostRegressor
@@ -123,8 +83,6 @@ def catboost(task: Task) -> Result:
 
 METHODS: dict[str, Callable[[Task], Result]] = {
     "**zonal**": ours,
-    "GPBoost, Matérn 3/2 given": gpboost,
-    "GPBoost, ν by likelihood": fair_gpboost,
     "CatBoost": catboost,
 }
 

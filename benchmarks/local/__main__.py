@@ -15,8 +15,8 @@ from .summary import KEPT, summary
 PAGE = KEPT.with_suffix(".md")
 HEADER = ("method", "test MSE", "CRPS", "fit, s", "predict, s", "chosen")
 NAMES = ["elevation", "climate_berkeley", "co2", "climate", "protein", "gaps"]
-# Peers that take many minutes are run where they are asked for: ``--with lightgbm gpboost``.
-SLOW = {"LightGBM": "lightgbm", "GPBoost, Matérn 3/2 given": "gpboost"}
+# Peers that take many minutes are run where they are asked for: ``--with lightgbm``.
+SLOW = {"LightGBM": "lightgbm"}
 ABOUT = (
     "# A local part beside the peers\n\n`OMP_NUM_THREADS=1 python -m benchmarks.local` (extra "
     "`bench`): one core for each method, one method after the other. Random rows: a tenth is held "
@@ -24,8 +24,7 @@ ABOUT = (
     "of blocks on the training rows), and so is LightGBM, which stops by one of these folds. CRPS "
     "is of a new observation. Elevation in km², temperatures in K or °C, CO2 as log10. Seconds are "
     "of the processor since 18 November 2026 (all of LightGBM's), before by the clock of a shared "
-    "machine, which are more. GPBoost has Matérn 3/2 and 20 neighbours here, not of its choice; "
-    "`benchmarks.fields` has it with its own. Empty or missing: not run, for want of time."
+    "machine, which are more. Gaussian processes of other libraries are in `benchmarks.fields`."
 )
 
 
@@ -49,11 +48,16 @@ def row(method: str, task: Task) -> tuple[str, ...]:
 
 
 def keep(title: str, size: str, line: tuple[str, ...]) -> None:
-    """Add a line to what is known of all tasks, and write it."""
+    """Add a line to what is known of all tasks."""
     known: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     entry = known.setdefault(title, {"size": size, "rows": {}})
     entry["rows"][line[0]] = line
     KEPT.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_page() -> None:
+    """Write all that is known."""
+    known = json.loads(KEPT.read_text())
     parts = [ABOUT, f"## Test MSE of all\n\n{summary()}"]
     for title, task in known.items():
         rows = [task["rows"][method] for method in METHODS if method in task["rows"]]
@@ -77,6 +81,7 @@ def main() -> None:
                 line = row(method, task)
                 print(title, *line, sep=" | ", flush=True)
                 keep(title, size, line)
+    write_page()
 
 
 main()

@@ -116,40 +116,10 @@ def lightgbm(task: Task) -> Result:
     return found._replace(note=f"{model.best_iteration_} trees")
 
 
-def gpboost(task: Task) -> Result:
-    """GPBoost's Gaussian process: Vecchia, 20 neighbours, Matérn 3/2."""
-    import gpboost as gpb
-
-    def fit() -> Any:
-        model = gpb.GPModel(
-            gp_coords=task.X,
-            cov_function="matern" if task.X.shape[1] <= 3 else "matern_ard",
-            cov_fct_shape=1.5,
-            gp_approx="vecchia",
-            num_neighbors=20,
-            likelihood="gaussian",
-            seed=0,
-        )
-        model.fit(y=task.y, X=np.ones((len(task.y), 1)))
-        return model
-
-    def predict(model: Any) -> Any:
-        found = model.predict(
-            gp_coords_pred=task.X_test,
-            X_pred=np.ones((len(task.X_test), 1)),
-            predict_var=True,
-            predict_response=True,
-        )
-        return found["mu"], np.sqrt(found["var"])
-
-    return _run(task, fit, predict)[1]
-
-
 METHODS: dict[str, Callable[[Task], Result]] = {
     "**zonal**, nothing set": ours,
     "zonal, `local=None`": without_local,
     "zonal `NeighborKriging`": neighbors_alone,
     "k nearest rows (scikit-learn)": knn,
     "LightGBM": lightgbm,
-    "GPBoost, Matérn 3/2 given": gpboost,
 }

@@ -16,7 +16,6 @@ COLUMNS = {
     "zonal `NeighborKriging`": "kriging alone",
     "k nearest rows (scikit-learn)": "k nearest rows",
     "LightGBM": "LightGBM",
-    "GPBoost, Matérn 3/2 given": "GPBoost, Matérn 3/2 given",
 }
 
 

@@ -27,7 +27,8 @@ predict), since the machine had other work; *clock* is both by the clock.
 A tenth of the places is the test: random ones, or those of whole cells of 10°
 (`zonal.BlockKFold`); our learner is told which (`cv`). Figures are means over the folds that all
 methods of a table have run, so that they can be compared; those of methods with more stand below
-it. A method that is missing from a table was not run there, for want of time.
+it. A method that is missing from a table was not run there, for want of time; GPBoost, with its own
+smoothness and a trend, is on COADS and elevation in `benchmarks.fields`, too.
 
 CRPS is of a new observation, where a method has a distribution, by the same rule for all: 99
 quantiles, ours calibrated, those of the others of a normal distribution with their mean and

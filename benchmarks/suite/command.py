@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .cells import LIMIT, RESULTS, Method, known_cells, run_cells
-from .page import pages, standing
+from .page import missing, pages, standing
 
 __all__ = ["main"]
 
@@ -56,5 +56,6 @@ def main(
     lines = list(methods) + sorted({method for _, _, method in cells} - set(methods))
     given = sorted({str(cell["threads"]) for cell in cells.values()})
     threads = f"Threads of a cell: {' or '.join(given)}.\n"
-    parts = [about(), standing(cells, data, lines[0], score), threads, *pages(cells, data, lines)]
+    parts = [about(), standing(cells, data, lines[0], score), threads]
+    parts += [missing(cells, data, lines), *pages(cells, data, lines)]
     (RESULTS / f"{name}.md").write_text("\n".join(filter(None, parts)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..measure import table
 
-__all__ = ["compared", "pages", "standing"]
+__all__ = ["compared", "missing", "pages", "standing"]
 
 HEADER = (
     "method", "RMSE", "CRPS", "NLPD", "as normal", "95 % hold", "interval score", "CPU s",
@@ -17,7 +17,8 @@ SCORES = {"rmse": "{:.4g}", "crps": "{:.4g}", "nlpd": "{:.3f}", "nlpd_normal": "
 STANDING = ("data", "ours", "best peer", "its", "standing", "CPU s, ours / its")
 # What is as good as first: scores differ by as much between splits.
 TIE = 0.01
-NOT_RUN = "not run yet, for want of time"
+# A fifth of the peer's seconds is what we want to stay below.
+QUICK = 0.2
 Cells = dict[tuple[str, str, str], dict[str, Any]]
 
 
@@ -39,14 +40,18 @@ def _is_done(key: tuple[str, str, str], cell: dict[str, Any], title: str, method
 def pages(cells: Cells, data: dict[str, list[str]], methods: list[str]) -> list[str]:
     """Return a heading and a table for each dataset; `data` has the splits of each title.
 
-    Every method has a line: one that was not run says so. Means of more splits stand below.
+    A method without a cell has no line (see `missing`). Means of more splits stand below.
     """
     parts = []
     for title in data:
+        known = {method for name, _, method in cells if name == title}
+        if not known:
+            continue
         done = compared(cells, title, methods)
         best = {score: _least([mean(some, score) for some in done.values()]) for score in SCORES}
-        found = {m: [c for key, c in cells.items() if key[::2] == (title, m)] for m in methods}
-        rows = [_row(m, found[m], done.get(m, []), best) for m in methods]
+        run = [method for method in methods if method in known]
+        found = {m: [c for key, c in cells.items() if key[::2] == (title, m)] for m in run}
+        rows = [_row(m, found[m], done.get(m, []), best) for m in run]
         some = next((c for own in done.values() for c in own), None)
         size = "" if some is None else f" ({some['rows'][0]:,} rows, test {some['rows'][1]:,})"
         parts.append(f"## {title}{size}\n\n{table(rows, HEADER)}\n")
@@ -60,6 +65,20 @@ def pages(cells: Cells, data: dict[str, list[str]], methods: list[str]) -> list[
     return parts
 
 
+def missing(cells: Cells, data: dict[str, list[str]], methods: list[str]) -> str:
+    """Return a list of the methods and the datasets where they have no cell."""
+    known = {(title, method) for title, _, method in cells}
+    absent = []
+    for method in methods:
+        without = [title for title in data if (title, method) not in known]
+        if without:
+            those = [title for title in data if title not in without]
+            fewer = len(those) < len(without)
+            named = f"any but {'; '.join(those)}" if fewer and those else "; ".join(without)
+            absent.append(f"- {method}: {named}")
+    return "\n".join(["Not run, for want of time:", "", *absent, ""]) if absent else ""
+
+
 def _on_more(method: str, cells: list[dict[str, Any]]) -> str:
     means = {name: mean(cells, name) for name in SCORES}
     shown = [SCORES[name].format(value) for name, value in means.items() if value is not None]
@@ -68,7 +87,7 @@ def _on_more(method: str, cells: list[dict[str, Any]]) -> str:
 
 def standing(cells: Cells, data: dict[str, list[str]], ours: str, score: str) -> str:
     """Return how our method stands on each dataset beside the best peer, by one score."""
-    rows, good = [], 0
+    rows, good, quick = [], 0, 0
     peers = sorted({method for _, _, method in cells if "zonal" not in method})
     for title in data:
         done = compared(cells, title, [ours, *peers])
@@ -82,11 +101,16 @@ def standing(cells: Cells, data: dict[str, list[str]], ours: str, score: str) ->
             words = "within 1 %"
         good += words != "behind"
         seconds = (mean(done[ours], "cpu") or 0) / max(mean(done[other], "cpu") or 0, 0.1)
+        quick += words != "behind" and seconds <= QUICK
         shown = [SCORES[score].format(value) for value in (own, means[other])]
         rows.append((title, shown[0], other, shown[1], words, f"{seconds:.2g}"))
     if not rows:
         return ""
-    return f"First or within 1 % on {good} of {len(rows)}.\n\n{table(rows, STANDING)}\n"
+    counted = (
+        f"First or within 1 % on {good} of {len(rows)}, on {quick} of them with at most a fifth of "
+        "the best peer's CPU seconds."
+    )
+    return f"{counted}\n\n{table(rows, STANDING)}\n"
 
 
 def _least(values: list[float | None]) -> float | None:
@@ -106,7 +130,7 @@ def _row(
 ) -> tuple[str, ...]:
     if not done:
         reasons = [cell.get("reason", "no split in common with the others") for cell in found]
-        return (method, (reasons or [NOT_RUN])[-1], *["–"] * (len(HEADER) - 2))
+        return (method, reasons[-1], *["–"] * (len(HEADER) - 2))
     shown = []
     for score, form in SCORES.items():
         value = mean(done, score)

@@ -6,7 +6,7 @@ import pytest
 
 from .option_table import COMMANDS, KINDS, PAGE, WORKS, cells, make_inputs, options_of, read_page
 
-# All cells take three minutes: ``make options`` tries them, ``make test`` a third.
+# All cells take three minutes: ``make options`` tries them, ``make test`` a quarter.
 EVERY = bool(os.environ.get("ZONAL_EVERY_OPTION"))
 
 

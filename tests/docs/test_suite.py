@@ -90,9 +90,13 @@ def test_a_cell_without_scores_says_why(tmp_path, monkeypatch):
     assert found["elevators", "0", "slow"]["reason"] == "not done in 0.05 min"
     assert found["elevators", "0", "killed"]["reason"] == "failed: killed"  # not for its time
     assert "NO_SUCH_VARIABLE" in found["elevators", "0", "elsewhere"]["reason"]
-    (text,) = page.pages(found, {"elevators": ["0"]}, ["bad", "slow", "elsewhere", "other"])
+    data, lines = {"elevators": ["0"], "pol": ["0"]}, ["bad", "slow", "elsewhere", "other"]
+    (text,) = page.pages(found, data, lines)
     assert "| slow | not done in 0.05 min |" in text
-    assert "| other | not run yet, for want of time |" in text
+    assert "other" not in text
+    absent = page.missing(found, data, lines).splitlines()
+    assert "- slow: pol" in absent
+    assert "- other: elevators; pol" in absent
 
 
 def cell(data, split, method, score, **more):
@@ -122,7 +126,7 @@ def test_methods_are_compared_on_the_splits_that_all_have():
     assert f"| {ours} | **1** |" in a
     assert f"- {ours} on 2 splits: 5, 5, 5.000, 5.000" in more
     text = page.standing(known, data, ours, "crps")
-    assert text.startswith("First or within 1 % on 2 of 3.")
+    assert text.startswith("First or within 1 % on 2 of 3, on 0 of them with at most a fifth of")
     assert "| a | 1 | peer | 2 | first | 0.25 |" in text
     assert "| b | 1.009 | peer | 1 | within 1 % | 1 |" in text
     assert "| c | -1 | peer | -1.02 | behind | 1 |" in text
@@ -148,18 +152,12 @@ def test_gpboost_has_one_scale_for_places_and_one_for_times():
     ratio = X[:, 1:] / points
     np.testing.assert_allclose(ratio, ratio[0, 0])
     np.testing.assert_array_equal(X_test, X[:5])
-    kind, X, _ = found(both, time=12.0)
-    assert kind == "matern_ard"
-    after, before = X[month == 0][0, 3:], X[month == 11][0, 3:]
-    step = X[month == 6][0, 3:] - X[month == 7][0, 3:]
-    np.testing.assert_allclose(np.linalg.norm(after - before), np.linalg.norm(step))
-    years = np.column_stack([points, np.linspace(0, 48, 50)])  # not a circle, but with a season
+    years = np.column_stack([points, np.linspace(0, 48, 50)])
     kind, X, _ = found(years, time=12.0)
     assert kind == "matern_space_time"
     trend = methods._trend(X, years, 12.0)
     assert trend.shape == (50, 1 + 4 + 4 * 4)
-    assert methods._returns(years, 12.0)
-    assert not methods._returns(both, 12.0)
+    np.testing.assert_array_equal(methods._trend(X, years, ()), np.insert(X, 0, 1.0, axis=1))
     season = points[:, 0] * np.cos(2 * np.pi * years[:, 3] / 12 - 1)  # in the span of its columns
     left = season - trend @ np.linalg.lstsq(trend, season, rcond=None)[0]
     np.testing.assert_allclose(left, 0, atol=1e-10)
@@ -187,10 +185,18 @@ def test_a_table_ranks_methods_with_all_splits_only():
         for method, own in errors.items()
         for number, error in enumerate(own)
     }
-    known["wage, 0, xRFM"] = {"rmse": None, "seconds": 300}
+    known["wage, 0, xRFM"] = {"rmse": None, "seconds": 900}
+    for name, error in (("protein", 3.25), ("diamonds", 520.0)):
+        known[f"{name}, 0, zonal, a third"] = {"rmse": error, "seconds": 7.0}
     text = tables_page(known)
     assert "| **3** (1 s) |" in text  # LightGBM
-    assert "| 1.5 (1 s) [1 split: 0.500 of ours] | given up |" in text
+    assert "| wage | RealMLP | 1 | **1.5** | 3 | 0.500 | 1, 1 |" in text
+    assert "| wage | xRFM | – | not done in 15 min | – | – | – |" in text
+    assert "- CatBoost, tuned: wage" in text
     (ranks,) = [line for line in text.splitlines() if line.startswith("| mean rank")]
-    found = [part.strip() for part in ranks.split("|")[4:12]]
-    assert found == ["2.00", "1.00", "3.00", "–", "4.00", "–", "5.00", "–"]
+    assert [part.strip() for part in ranks.split("|")[4:8]] == ["2.00", "1.00", "3.00", "4.00"]
+    quoted = text[text.index("Published") :].splitlines()
+    (ours,) = [number for number, line in enumerate(quoted) if "here: zonal" in line]
+    assert quoted[ours].startswith("| **here: zonal** | **3.250** | **520.0** |")
+    assert quoted[ours - 1].startswith("| ModernNCA | 3.240 |")  # by the error on protein
+    assert "(1 of protein and 1 of diamonds)" in text

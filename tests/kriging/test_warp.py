@@ -91,6 +91,23 @@ def test_places_stay_on_the_sphere_and_slopes_are_pulled_back(kind):
     assert warp.transform(rows.astype(np.float32)).dtype == np.float32
 
 
+@pytest.mark.parametrize("kind", SCALES)
+def test_slopes_of_a_row_do_not_depend_on_the_others(kind):
+    """One row alone, and a time whose range is much larger than the sphere."""
+    rows = places(kind, 20)
+    if kind == "time":
+        rows[:, 3] *= 1e4
+    warp = warp_of(kind, rows)
+    gradient = np.random.default_rng(5).standard_normal((20, 2, rows.shape[1]))
+    together = warp.pull(rows, gradient)
+    alone = np.vstack([warp.pull(rows[[i]], gradient[[i]]) for i in range(20)])
+    assert_allclose(alone, together, rtol=1e-12)
+    assert np.abs(together - gradient).max() > 0.01
+    if kind != "plane":  # the sphere is as large with and without other columns
+        part = Warp(moves_of(rows[:, :3]), warp.coef).pull(rows[:, :3], gradient[:, :, :3])
+        assert_allclose(together[:, :, :3], part, rtol=1e-7, atol=1e-9)
+
+
 def drawn(points, kernel, noise, seed):
     """A field of a kernel between points, with noise."""
     rng = np.random.default_rng(seed)

@@ -78,6 +78,13 @@ def test_it_must_be_asked_for_and_can_be(fitted):
     assert found[1] > 2 * found[0]
 
 
+def test_rows_at_one_place_have_the_deviation_of_that_place():
+    y = np.random.default_rng(0).standard_normal(50)
+    model = zonal.NeighborKriging(amplitude="auto", warp="auto").fit(np.ones((50, 2)), y)
+    assert_allclose(model.predict(np.ones((1, 2))), y.mean())
+    assert_allclose(model.amplitude_at(np.ones((1, 2))), 1)
+
+
 def test_a_kernel_that_is_given_stays_the_same_everywhere(fitted):
     _, X, y = fitted
     given = zonal.NeighborKriging(zonal.Matern(1.5, 0.2), noise=0.05, amplitude="auto")

@@ -310,6 +310,13 @@ def test_responses_that_tell_of_one_end_only_are_an_error(likelihood, y, message
         zonal.KernelGLM(likelihood, budget=32).fit(X, np.full(400, y))
 
 
+@pytest.mark.parametrize("answer", ["score", "log_density"])
+def test_a_response_for_each_row_is_asked_for(answer):
+    model = on_columns("poisson").fit(X, COUNTS)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[400, 1\]"):
+        getattr(model, answer)(X, COUNTS[:1])
+
+
 @pytest.mark.parametrize("local", [None, zonal.NeighborKriging(zonal.Matern(1.5, 2.0), 10)])
 def test_refitting_to_the_same_rows_changes_nothing(local):
     features = zonal.NystroemFeatures(zonal.Gaussian(2.0), 10, random_state=0)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import zonal
+from tests.partitions.common import Blocks, parts
 
 
 def field(n=250, seed=0):
@@ -57,6 +58,31 @@ def test_amplitude_and_warp_go_together():
     assert np.abs(model.warped(X) - X).max() > 0.01
 
 
+def test_a_ridge_that_is_given_takes_no_warp_away():
+    """Features are a constant here: a ridge shrinks nothing."""
+    X, y = field()
+    part = zonal.NeighborKriging(n_features=0, warp="auto")
+    plain, given = (zonal.KernelRidge(None, alpha, local=part).fit(X, y) for alpha in ("cv", 0.1))
+    asked = np.random.default_rng(1).uniform(0, 1, (40, 2))
+    assert np.abs(given.local_.warped(X) - X).max() > 0.01
+    assert_allclose(given.predict(asked), plain.predict(asked), rtol=1e-9)
+    again = given.refitted(X, y)  # with everything that was found
+    assert_allclose(again.predict(asked), given.predict(asked), rtol=1e-9)
+
+
+def test_rows_of_a_stream_are_gathered_for_a_warp(monkeypatch):
+    X, y = field()
+    whole = zonal.NeighborKriging(warp="auto").fit(X, y)
+    with parts():
+        model = zonal.NeighborKriging(warp="auto").fit(Blocks(X, y, size=50), None)
+    asked = np.random.default_rng(1).uniform(0, 1, (40, 2))
+    assert np.abs(model.warped(X) - X).max() > 0.01
+    assert_allclose(model.predict(asked), whole.predict(asked), rtol=1e-9)
+    monkeypatch.setattr("zonal.partitions.staying.KEPT_BYTES", 1000)
+    with pytest.raises(ValueError, match=r"keeps all rows in memory.*warp=\"auto\""):
+        zonal.NeighborKriging(warp="auto").fit(Blocks(X, y, size=50), None)
+
+
 def test_what_is_asked_wrongly_is_named():
     X, y = field(100)
     with pytest.raises(ValueError, match=r"warp='yes' of NeighborKriging must be \"auto\""):
@@ -64,4 +90,7 @@ def test_what_is_asked_wrongly_is_named():
     beside = zonal.KernelRidge(local=zonal.NeighborKriging(warp="auto"))
     with pytest.raises(ValueError, match="stands alone"):
         beside.fit(X, y)
+    for learner in (zonal.KernelRidgeClassifier, zonal.GaussianProcess):
+        with pytest.raises(ValueError, match=f"is not available in {learner.__name__}"):
+            learner(features=None, local=zonal.NeighborKriging(warp="auto")).fit(X, y > 0)
     assert_allclose(zonal.NeighborKriging().fit(X, y).warped(X[:5]), X[:5])

@@ -54,6 +54,20 @@ def test_parts_are_as_all_rows(name):
         np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-9)
 
 
+def test_a_deviation_that_varies():
+    loud = TARGET * np.exp(SPHERE[:, 2])
+    serial = zonal.NeighborKriging(n_neighbors=16, amplitude="auto").fit(SPHERE, loud)
+    with parts():
+        sorted_ = clone(serial).fit(Blocks(SPHERE, loud), None)
+    assert isinstance(sorted_._solution_, FromParts)
+    mine, theirs = (model.predict(QUERIES, return_std=True) for model in (sorted_, serial))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+    found = sorted_.amplitude_at(QUERIES)
+    np.testing.assert_allclose(found, serial.amplitude_at(QUERIES), rtol=1e-9)
+    assert found.max() > 2 * found.min()
+    np.testing.assert_array_equal(sorted_.warped(QUERIES), QUERIES)
+
+
 def test_places_that_are_judged_are_the_same(monkeypatch):
     """Of many places without features some tell the scale; the same in parts."""
     for module in ("zonal.model.local_solution", "zonal.partitions.fitting"):

@@ -412,7 +412,7 @@ def encoders_are_finite_and_saved(case: Table) -> None:
     same(np.asarray(again.transform(X)), Z)
 
 
-@holds(altered.CASES, quick=25)
+@holds(altered.CASES, quick=15)
 def altered_files_do_no_harm(case: altered.Altered) -> None:
     found = altered.problem(case)
     assert found is None, found

@@ -168,6 +168,8 @@ def surface_of(rows: Array, in_time: bool = False, n_functions: int = 120) -> Sp
     numbers = np.asarray(rows, np.float64)
     low, high = numbers.min(axis=0), numbers.max(axis=0)
     high[n_places:] = low[n_places:]
+    if not (high > low).any():
+        return None  # all rows are at one place
     # (L + 1)(L + 2)/2 - 1 functions.
     return Box(low, high, (math.isqrt(8 * n_functions + 9) - 3) // 2)
 

@@ -82,7 +82,7 @@ class ModelLearner(FittedAttributes):
     _latent: Latent | None = None
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
-    #: Whether the standard deviation of a local part may vary with place.
+    #: Whether the standard deviation and the length scales of a local part may vary with place.
     _varies = False
     #: Whether y may have several columns.
     _many_targets = False
@@ -133,11 +133,12 @@ class ModelLearner(FittedAttributes):
         if isinstance(self.local, str):
             return Local(required=required) if required or is_automatic(self.features) else None
         given = Local.of(self.local)
-        if given.varies and not self._varies:
-            raise ValueError(
-                f'NeighborKriging(amplitude="auto") is not available in {type(self).__name__}: use '
-                "amplitude=None."
-            )
+        for name, asked in (("amplitude", given.varies), ("warp", given.warps)):
+            if asked and not self._varies:
+                raise ValueError(
+                    f'NeighborKriging({name}="auto") is not available in {type(self).__name__}: '
+                    f"use {name}=None."
+                )
         if given.warps and self.features is not None:
             raise ValueError(
                 f'NeighborKriging(warp="auto") stands alone, and is not available beside the '
@@ -161,17 +162,18 @@ class ModelLearner(FittedAttributes):
         **options: Any,
     ) -> Source:
         self._errors_ = errors
-        splits, local = self._splits_rows(groups), self._local_part() is not None
-        # A splitter needs all rows in memory; for a local part they may stay where they are.
-        stays = local and self._in_parts and errors is None and not (splits or resumable)
+        splits, part = self._splits_rows(groups), self._local_part()
+        # A splitter and a warp need all rows in memory; for a local part they may stay where they
+        # are.
+        gathers = splits or resumable or errors is not None
+        stays = part is not None and self._in_parts and not (gathers or part.warps)
         large = left_in_place(X, y, weight) if stays else None
         if large is not None:
             return large
         source = super()._open(X, y, weight, resumable, groups=groups)
-        if resumable or isinstance(source, ArraySource) or not (local or splits):
+        if resumable or isinstance(source, ArraySource) or (part is None and not splits):
             return source
         found = gathered(source, stays, self.verbose)
-        part = self._local_part()
         if found is source and part is not None and part.required:
             refuse_gathering(type(self).__name__)
         return self._held(found, groups=groups) if isinstance(found, Block) else found

@@ -329,6 +329,21 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         -------
         ndarray of shape (n_samples, n_features)
             X where the model moves nothing.
+
+        Examples
+        --------
+        A field that is long along a diagonal: places beside each other on it come closer.
+
+        >>> import numpy as np
+        >>> import zonal
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 1, (250, 2))
+        >>> y = np.sin(14 * (X[:, 0] - X[:, 1])) + 0.05 * rng.standard_normal(250)
+        >>> model = zonal.NeighborKriging(n_features=0, warp="auto").fit(X, y)
+        >>> ends = model.warped([[0.4, 0.4], [0.6, 0.6], [0.4, 0.6], [0.6, 0.4]])
+        >>> along, across = np.linalg.norm(ends[[1, 3]] - ends[[0, 2]], axis=1)
+        >>> bool(along < 0.5 * across)
+        True
         """
         rows: Array = self._solution.local_rows(self._check_rows(X, reset=False))
         return rows
@@ -344,6 +359,18 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         -------
         ndarray of shape (n_samples,)
             One where the model is the same everywhere.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import zonal
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 1, (500, 2))
+        >>> y = np.exp(2 * X[:, 0]) * (np.sin(9 * X[:, 1]) + 0.3 * rng.standard_normal(500))
+        >>> model = zonal.NeighborKriging(amplitude="auto").fit(X, y)
+        >>> calm, restless = model.amplitude_at([[0.1, 0.5], [0.9, 0.5]])
+        >>> bool(restless > 2 * calm)
+        True
         """
         rows = self._solution.local_rows(self._check_rows(X, reset=False))
         found = self._solution.part.found.amplitude

@@ -475,7 +475,7 @@ def shrunk(found: Found, alpha: float | None) -> Found:
     """Return parameters with the ridge that is given, where features are not those of the split."""
     if alpha is None or found.low is not None:
         return found
-    return Found(found.kernel, found.noise, 1 / max(alpha, 1e-300), found.log_evidence)
+    return replace(found, ratio=1 / max(alpha, 1e-300))
 
 
 def judged_places(rows: Array) -> Indices | None:

@@ -27,7 +27,11 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("kernel", [zonal.Polynomial(2), zonal.Gaussian(3.0)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel",
+    [zonal.Polynomial(2), pytest.param(zonal.Gaussian(3.0), marks=pytest.mark.longest)],
+    ids=repr,
+)
 def test_unbiased_for_its_series(kernel):
     n_seeds, grams = 250, []
     for seed in range(n_seeds):

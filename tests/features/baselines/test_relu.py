@@ -122,7 +122,7 @@ def test_ntk_of_depth_one_is_unbiased(sampling, width):
     assert (np.abs(grams.mean(axis=0) - kernel(X)) <= 5 * error).all()
 
 
-@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("depth", [2, pytest.param(3, marks=pytest.mark.longest)])
 def test_ntk_error_falls_with_the_width(depth):
     """Squares of errors fall as one over the width, and what is biased in them twice as fast."""
     kernel = zonal.NTK(depth)
