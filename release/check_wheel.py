@@ -6,7 +6,7 @@ from email.parser import Parser
 from pathlib import Path
 
 LARGEST = 2_000_000
-FIELDS = ("Requires-Python", "License-Expression", "Project-URL", "Description-Content-Type")
+FIELDS = ("Requires-Python", "License-Expression", "Description-Content-Type")
 NEEDED = ("zonal/py.typed", "zonal/cli/report/page.html", "zonal_command.py")
 
 
@@ -21,15 +21,7 @@ def problems(path: Path) -> list[str]:
         metadata = Parser().parsestr(wheel.read(about).decode())
     found += [f"{name} is missing" for name in NEEDED if name not in names]
     found += [f"{name} does not belong" for name in names if name.startswith(("tests", "docs"))]
-    for field in (
-        "Requires-Python",
-        "License-Expression",
-        "Project-URL",
-        "Description-Content-Type",
-    ):
-        if not metadata.get(field):
-            found.append(f"{field} is missing")
-    return found
+    return found + [f"{field} is missing" for field in FIELDS if not metadata.get(field)]
 
 
 def main() -> int:

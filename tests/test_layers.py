@@ -1,6 +1,7 @@
 """Imports point one way, and nobody reaches into another class."""
 
 import ast
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -83,6 +84,15 @@ def test_imports_point_one_way(path):
             continue
         assert other in RANK, f"{path}:{line} imports {other}"
         assert RANK[other] < RANK[package], f"{path}:{line}: {package} must not import {other}"
+
+
+def test_contributing_shows_these_layers():
+    """Names stand in the first columns of the figure, a layer on a line."""
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+    figure = text.split("## The layers")[1].split("```")[1].splitlines()
+    shown = [set(re.findall(r"[a-z]+", line[:49])) for line in figure]
+    known = [{name for name in layer if not name.startswith("_")} for layer in LAYERS]
+    assert [names for names in shown if names] == [names for names in known if names]
 
 
 @every_file

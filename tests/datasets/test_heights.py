@@ -35,6 +35,16 @@ def test_longitudes_close_and_the_pole_is_a_place():
 def test_what_is_no_latitude_is_named():
     with pytest.raises(ValueError, match=r"95\.0 is not a latitude"):
         height_at([0.0, 95.0], [0.0, 0.0])
+    with pytest.raises(ValueError, match="nan is not a latitude"):
+        height_at(np.nan, 0.0)
+    with pytest.raises(ValueError, match=r"shape \(2,\) and arg 1 with shape \(3,\)"):
+        height_at([0.0, 1.0], [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_is_no_longitude_is_named(wrong):
+    with pytest.raises(ValueError, match=f"{wrong} is not a longitude"):
+        height_at([0.0, 5.0], [0.0, wrong])
 
 
 def test_encoder_has_heights_after_the_place():

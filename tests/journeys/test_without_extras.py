@@ -4,6 +4,10 @@ Installing into a fresh environment takes minutes (`make extras` does it); here 
 dependencies of the wheel can be imported, in a fresh process.
 """
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -100,6 +104,12 @@ for extra, call in calls.items():
         **bare,
     )
     assert "pip install 'zonal[cli]'" in walk.fresh().refused("zonal --help", **bare)
+
+
+def test_the_wheel_passes_the_check_of_a_release(site):
+    check = [sys.executable, Path(__file__).parents[2] / "release" / "check_wheel.py", site.parent]
+    done = subprocess.run(check, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_with_all_extras_the_package_is_that_of_the_wheel(walk):

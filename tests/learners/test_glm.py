@@ -295,6 +295,28 @@ def test_responses_outside_the_support_are_named():
         on_columns("poisson", alpha="cv").fit(X, COUNTS)
 
 
+@pytest.mark.parametrize(
+    ("likelihood", "y", "message"),
+    [
+        ("poisson", 0.0, "All 400 responses are 0"),
+        ("negative_binomial", 0.0, "All 400 responses are 0"),
+        ("bernoulli", 0.0, "ended without success"),
+        ("bernoulli", 1.0, "ended with success"),
+    ],
+)
+def test_responses_that_tell_of_one_end_only_are_an_error(likelihood, y, message):
+    """The latent value is infinite: half of rows without any success had been predicted to have."""
+    with pytest.raises(ValueError, match=message):
+        zonal.KernelGLM(likelihood, budget=32).fit(X, np.full(400, y))
+
+
+@pytest.mark.parametrize("answer", ["score", "log_density"])
+def test_a_response_for_each_row_is_asked_for(answer):
+    model = on_columns("poisson").fit(X, COUNTS)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[400, 1\]"):
+        getattr(model, answer)(X, COUNTS[:1])
+
+
 @pytest.mark.parametrize("local", [None, zonal.NeighborKriging(zonal.Matern(1.5, 2.0), 10)])
 def test_refitting_to_the_same_rows_changes_nothing(local):
     features = zonal.NystroemFeatures(zonal.Gaussian(2.0), 10, random_state=0)
@@ -322,6 +344,35 @@ def test_a_local_part_follows_what_no_features_can():
     lower, upper = rough.predict_interval(rows, 0.8)
     new = rng.poisson(rate)
     assert np.mean((lower <= new) & (new <= upper)) > 0.8 - 4 * np.sqrt(0.8 * 0.2 / 800)
+
+
+def test_counts_that_depend_on_few_columns_get_an_anova_kernel():
+    """Of eight columns two pairs count: rows that are alike in them are not near each other."""
+    rng = np.random.default_rng(7)
+    rows = rng.standard_normal((900, 8))
+    rate = np.exp(1 + np.sin(2 * rows[:, 0]) * rows[:, 1] + np.abs(rows[:, 2]) / 2)
+    y = rng.poisson(rate)
+    model = zonal.KernelGLM("poisson", budget=256, random_state=0).fit(rows[:600], y[:600])
+    kernel = model.features_[-1].kernel_
+    counted = kernel.weight / kernel.length_scale
+    assert counted[3:].max() < counted[:3].min()
+    assert model.local_ is None
+    table = model.selection_
+    assert table.loc[table["chosen"], "kernel"].tolist() == ["anova"]
+    assert table.loc[table["chosen"], "weight"].tolist() == [1.0]
+    distances = zonal.NystroemFeatures(zonal.Matern(1.5, "median"), 256, random_state=0)
+    plain = zonal.KernelGLM("poisson", distances, local=None).fit(rows[:600], y[:600])
+    assert model.log_evidence_ > plain.log_evidence_
+    assert model.score(rows[600:], y[600:]) > plain.score(rows[600:], y[600:]) + 0.1
+
+
+def test_fine_counts_keep_the_local_part():
+    """In places that hardly repeat, landmarks cannot follow what neighbours tell."""
+    rng = np.random.default_rng(8)
+    rows = rng.uniform(0, 1, (1500, 4)) * [1.0, 1.0, 1e-3, 1e-3]
+    y = rng.poisson(np.exp(1.5 + 1.5 * np.sin(40 * rows[:, 0] + 30 * rows[:, 1])))
+    model = zonal.KernelGLM("poisson", budget=64, random_state=0).fit(rows, y)
+    assert model.local_ is not None
 
 
 # Fifteen rows with as many features are interpolated, and their evidence has no maximum: alpha is

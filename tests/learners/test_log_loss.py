@@ -106,6 +106,17 @@ def test_alpha_stays_near_the_optimum_where_classes_can_be_told_apart():
         assert evidence(factor * model.alpha_) < found - 10
 
 
+@pytest.mark.parametrize("gone", ["a", "b", "c"])
+@pytest.mark.parametrize("alpha", [0.1, "cv"])
+def test_rows_without_weight_are_as_if_they_were_not_there(gone, alpha):
+    """Also those of a class that no other row has: the last one too."""
+    left = gone != THREE
+    model = on_columns(alpha=alpha).fit(X, THREE, left.astype(float))
+    fewer = on_columns(alpha=alpha).fit(X[left], THREE[left])
+    assert model.classes_.tolist() == fewer.classes_.tolist()
+    np.testing.assert_allclose(model.predict_proba(X), fewer.predict_proba(X), atol=1e-6)
+
+
 def test_weights_that_leave_one_class_shrink_all_coefficients():
     """Rows of the others weigh nothing: there is no curvature, and nothing to learn."""
     model = zonal.KernelRidgeClassifier(

@@ -165,6 +165,17 @@ def test_other_formats(path, step, said):
     refuse(path, rf"\(9\.8\.7, format {FORMAT + step}\)")
 
 
+def test_parameters_that_are_younger_than_the_file_have_their_defaults(path):
+    rows = np.array([[50.0, 8.0, 1.0], [-20.0, 130.0, 2.0]])
+    encoder = zonal.SphereEncoder(0, 1).fit(rows)
+    expected = encoder.transform(rows)
+    del encoder.height  # as in a file of 0.2.0
+    zonal.save(encoder, path)
+    loaded = zonal.load(path)
+    np.testing.assert_array_equal(loaded.transform(rows), expected)
+    assert loaded.get_params()["height"] is False
+
+
 def test_learners_of_an_older_shape(path):
     """Maps and kernels of format 3 are read; learners had another shape then."""
     header = json.dumps({"format": 3, "version": "0.2.0", "functions": []})

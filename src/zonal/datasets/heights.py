@@ -34,11 +34,15 @@ def height_at(latitude: Any, longitude: Any) -> FloatArray:
     >>> height_at([30.5, 0.5], [90.5, -140.5]).round()  # Tibet and the middle of the Pacific
     array([ 5029., -4436.])
     """
-    latitude = np.asarray(latitude, np.float64)
-    longitude = np.asarray(longitude, np.float64)
+    latitude, longitude = np.broadcast_arrays(
+        np.asarray(latitude, np.float64), np.asarray(longitude, np.float64)
+    )
     if not (np.abs(latitude) <= 90).all():
         wrong = latitude[~(np.abs(latitude) <= 90)].flat[0]
         raise ValueError(f"{wrong} is not a latitude: those are degrees from -90 to 90.")
+    if not np.isfinite(longitude).all():
+        wrong = longitude[~np.isfinite(longitude)].flat[0]
+        raise ValueError(f"{wrong} is not a longitude: those are finite degrees.")
     cells = _cells()
     # In steps from the centre of the first cell; one row more beyond each pole.
     north, east = latitude + 90.5, np.mod(longitude - 0.5, 360.0)

@@ -139,7 +139,8 @@ class Box:
         for c in range(len(self.low)):
             others = np.delete(cosines, c, axis=2).prod(axis=2)
             slopes = -np.sin(angles[:, :, c]) * np.pi * self._orders[:, c] / width[c] * others
-            found[:, c] = np.where(inside[:, c], slopes @ coef, 0.0)
+            own = np.einsum("nk,k->n", slopes, coef)  # the same for a row alone and among others
+            found[:, c] = np.where(inside[:, c], own, 0.0)
         return found
 
 
@@ -168,6 +169,8 @@ def surface_of(rows: Array, in_time: bool = False, n_functions: int = 120) -> Sp
     numbers = np.asarray(rows, np.float64)
     low, high = numbers.min(axis=0), numbers.max(axis=0)
     high[n_places:] = low[n_places:]
+    if not (high > low).any():
+        return None  # all rows are at one place
     # (L + 1)(L + 2)/2 - 1 functions.
     return Box(low, high, (math.isqrt(8 * n_functions + 9) - 3) // 2)
 

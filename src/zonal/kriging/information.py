@@ -17,15 +17,16 @@ import numpy as np
 from numba import njit
 
 from .._typing import FloatArray
-from ..engines.correlation import Correlation, correlate, slopes
+from ..engines.correlation import Correlation
 from ..rows.threads import ordered_map
 from .covariance import Covariance
 from .effort import JUDGED
 from .evidence import Evaluation
-from .neighborhood import Factors, back, count_neighbors, forward, gather
+from .neighborhood import Factors, count_neighbors, gather
 from .numerics import BLOCK
 from .pairs import NO_EXTRA, Extra
 from .sample import Parameters, Sample
+from .weight_gradient import kernel_slopes, sides
 from .weights import compiled_weights
 
 __all__ = ["information"]
@@ -139,19 +140,17 @@ def _rows(  # type: ignore[no-untyped-def]
     most, d = neighbors.shape[1], points.shape[1]
     n_pairs = most * (most + 1) // 2
     local, slope, product = np.empty((d, most + 1)), np.empty(n_pairs), np.empty(n_pairs)
-    left, right = np.empty(most + 1), np.empty(most + 1)
+    left, right, targets = np.empty(most + 1), np.empty(most + 1), np.empty(most)
     for i in range(len(neighbors)):
         m = count_neighbors(neighbors[i])
         members, n_pairs = neighbors[i, :m], m * (m + 1) // 2
         squares, upper = all_squares[i, :n_pairs], all_upper[i]
         gather(points, points[rows[i]], members, local)
         for j in range(m):
-            left[j], right[j] = 0.0, -weights[i, j]
+            targets[j] = 0.0
             for k in range(signs.shape[1]):
-                left[j] += signs[i, k] * residual[members[j], k]
-        forward(upper, m, left)
-        back(upper, m, left)
-        left[m], right[m] = 0.0, 1.0
+                targets[j] += signs[i, k] * residual[members[j], k]
+        sides(upper, m, weights[i], 0.0, targets, left, right)
         for j in range(m):
             by_mean[i, d] += left[j] * right[j] * nugget[members[j]]
             by_variance[i, d] += right[j] * right[j] * nugget[members[j]]
@@ -161,12 +160,9 @@ def _rows(  # type: ignore[no-untyped-def]
                 extra_pairs[i], extra_diagonal[i], extra_weight, left, right, m,
                 by_mean[i], by_variance[i],
             )  # fmt: skip
-            correlate(family, shape, squares, slope, product)
-            slopes(family, shape, squares, product, slope)
-            for k in range(n_pairs):
-                slope[k] *= share
-        else:
-            slopes(family, shape, squares, all_values[i], slope)
+        kernel_slopes(
+            family, shape, squares, all_values[i], len(extra_pairs) > 0, share, product, slope
+        )
         _add_columns(local, slope, product, left, right, m, by_mean[i], by_variance[i])
 
 

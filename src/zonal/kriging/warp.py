@@ -82,16 +82,18 @@ class Warp(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def pull(self, X: Any, gradient: Array) -> Array:
         """Return gradients [n, t, d] with respect to rows, from those to warped rows.
 
-        Second derivatives of φ are central differences, in error by about 1e-9.
+        Second derivatives of φ are central differences, in error by about 1e-9. Columns that are no
+        places stay as they are.
         """
         rows = np.asarray(X, np.float64)
-        step = np.cbrt(np.finfo(np.float64).eps) * max(float(np.ptp(rows, axis=0).max()), 1e-300)
-        found = np.empty(gradient.shape)
-        for c in range(rows.shape[1]):
+        found = gradient.astype(np.float64)
+        for c, size in _sizes(self.surface, rows):
+            step = np.cbrt(np.finfo(np.float64).eps) * size
             further, before = rows.copy(), rows.copy()
             further[:, c] += step
             before[:, c] -= step
-            slope = (self.transform(further) - self.transform(before)) / (2 * step)
+            slope = self.transform(further) - self.transform(before)
+            slope /= (further - before)[:, [c]]
             found[:, :, c] = np.einsum("ntd,nd->nt", gradient, slope)
         return found.astype(gradient.dtype)
 
@@ -124,6 +126,18 @@ def placed(surface: Sphere | Box, rows: FloatArray, moved: FloatArray) -> FloatA
     found = moved.copy()
     found[:, part] *= radii(surface, rows) / radii(surface, moved)
     return found
+
+
+def _sizes(surface: Sphere | Box, rows: FloatArray) -> list[tuple[int, FloatArray]]:
+    """Return the columns that are places, and how large the sphere or the box is along them.
+
+    Of the surface, not of the rows: what is asked together decides nothing.
+    """
+    if isinstance(surface, Sphere):
+        size = radii(surface, rows)[:, 0]
+        return [(surface.first + c, size) for c in range(surface.dim)]
+    width = surface.high - surface.low
+    return [(int(c), width[c]) for c in np.flatnonzero(width > 0)]
 
 
 def radii(surface: Sphere, rows: FloatArray) -> FloatArray:

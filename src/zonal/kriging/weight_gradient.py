@@ -19,7 +19,7 @@ from .neighbors import Indices
 from .numerics import BLOCK
 from .pairs import NO_EXTRA, Extra, add_extra
 
-__all__ = ["compiled_gradient", "pair_gradient"]
+__all__ = ["compiled_gradient", "kernel_slopes", "pair_gradient", "sides"]
 
 
 def compiled_gradient(
@@ -128,7 +128,7 @@ def _pair_gradient(  # type: ignore[no-untyped-def]
     left, right = np.empty(most + 1), np.empty(most + 1)
     for i in range(len(neighbors)):
         m = count_neighbors(neighbors[i])
-        _sides(all_upper[i], m, weights[i], by_variance[i], by_weights[i], left, right)
+        sides(all_upper[i], m, weights[i], by_variance[i], by_weights[i], left, right)
         first = 0
         for a in range(m + 1):
             for b in range(a):
@@ -138,7 +138,7 @@ def _pair_gradient(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _sides(upper, m, weights, by_variance, by_weights, left, right):  # type: ignore[no-untyped-def]
+def sides(upper, m, weights, by_variance, by_weights, left, right):  # type: ignore[no-untyped-def]
     """OUT: a⁺ + (∂/∂v) b⁺ and b⁺, whose products are the derivatives by covariances."""
     for j in range(m):
         left[j], right[j] = by_weights[j], -weights[j]
@@ -147,6 +147,18 @@ def _sides(upper, m, weights, by_variance, by_weights, left, right):  # type: ig
     left[m], right[m] = 0.0, 1.0
     for j in range(m + 1):
         left[j] += by_variance * right[j]
+
+
+@njit(nogil=True, cache=True)
+def kernel_slopes(family, shape, squares, values, is_more, share, own, slope):  # type: ignore[no-untyped-def]
+    """OUT: slope, f'(ρ)/ρ of pairs; own, f of them where values hold `share` of it and more."""
+    if not is_more:
+        slopes(family, shape, squares, values, slope)
+        return
+    correlate(family, shape, squares, slope, own)
+    slopes(family, shape, squares, own, slope)
+    for k in range(len(squares)):
+        slope[k] *= share
 
 
 @njit(nogil=True, cache=True)
@@ -191,7 +203,7 @@ def _gradient(  # type: ignore[no-untyped-def]
                     extra_pairs[i], extra_diagonal[i], share, extra_weight, m, values, diagonal
                 )
             factor(values, diagonal, nugget, members, upper)
-        _sides(upper, m, weights[i], by_variance[i], by_weights[i], left, right)
+        sides(upper, m, weights[i], by_variance[i], by_weights[i], left, right)
         for j in range(m):
             out[d] += left[j] * right[j] * nugget[members[j]]
         out[d] += by_variance[i] * nugget[rows[i]]
@@ -199,12 +211,9 @@ def _gradient(  # type: ignore[no-untyped-def]
             out[d + 1] += extra_weight * _extra_slope(
                 extra_pairs[i], extra_diagonal[i], left, right, m
             )
-            correlate(family, shape, squares[:n_pairs], scratch, own)
-            slopes(family, shape, squares[:n_pairs], own, scratch)
-            for k in range(n_pairs):
-                scratch[k] *= share
-        else:
-            slopes(family, shape, squares[:n_pairs], values, scratch)
+        kernel_slopes(
+            family, shape, squares[:n_pairs], values, len(extra_pairs) > 0, share, own, scratch
+        )
         _add_pairs(local, scratch, left, right, m, out)
 
 

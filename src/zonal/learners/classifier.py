@@ -22,13 +22,12 @@ from ..model.log_loss import LogLoss
 from ..model.recipe import Recipe, Share
 from ..model.start import Start
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, blockwise
+from ..rows import LEARN_ROWS, Block, Source, blockwise
 from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES
 from ..rows.progress import phase
 from ..rows.survey import Survey
 from ..selection.records import weighed_records
-from ..selection.rows import MAX_QUERIES
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 from .numerics import FEW_CLASSES
@@ -334,8 +333,9 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         return replace(first, records=records, others=tuple(Share(w, one) for w, one in shares))
 
     @property
-    def _logistic(self) -> bool:  # type: ignore[override]
-        return self.loss == "log" and len(self.classes_) <= FEW_CLASSES
+    def _latent(self) -> LogLoss | None:  # type: ignore[override]
+        few = len(self.classes_) <= FEW_CLASSES
+        return LogLoss(self.classes_, None, True) if self.loss == "log" and few else None
 
     def _open(self, X: Any, y: Any, weight: Any, resumable: bool = False, **options: Any) -> Source:
         source = super()._open(X, y, weight, resumable, **options)
@@ -391,9 +391,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
                 candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
         if len(candidates) == 1:
             return found
-        X, labels, weight = how.sample(block, MAX_QUERIES)
+        X, labels, weight = how.sample(block, LEARN_ROWS)
         weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
-        records = weighed_records(start.recipe.records, candidates, weighed)
+        starts = [own for own, _ in candidates]
+        records = weighed_records(start.recipe.records, starts, weighed.weights, weighed.errors)
         self._start_ = replace(start, recipe=replace(start.recipe, records=records))
         return weighed.found
 

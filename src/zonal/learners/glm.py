@@ -12,23 +12,25 @@ from .._typing import Array
 from ..features.space import FeatureSpace
 from ..likelihoods import Likelihood, as_likelihood
 from ..model.blend import BlendStart
+from ..model.by_likelihood import ByLikelihood, weights_of
 from ..model.folds import check_alpha
 from ..model.from_likelihood import FromLikelihood
-from ..model.from_local_likelihood import refit_local_likelihood, solve_local_likelihood
+from ..model.from_local_likelihood import (
+    FromLocalLikelihood,
+    refit_local_likelihood,
+    solve_local_likelihood,
+)
 from ..model.from_rows import FromRows
-from ..model.kept_features import with_features
-from ..model.newton import find_mode
 from ..model.newton_sums import Expansion, NewtonSums, unpacked
-from ..model.ridge_posterior import left_out
 from ..model.start import Start
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, sample_rows
+from ..rows import Block, Source
 from ..rows.array import ArraySource
-from ..rows.block import take
-from ..rows.hashing import LEARN_ROWS
 from ..rows.kept import KEPT_BYTES
 from ..rows.kinds import is_many
 from ..rows.survey import Survey
+from ..selection.choose import Question
+from ..selection.records import weighed_records
 from . import glm_answers
 from .glm_targets import check_stream, pack
 from .model_learner import ModelLearner
@@ -106,6 +108,9 @@ class KernelGLM(RegressorMixin, ModelLearner):
     """
 
     _local_class = NeighborKriging
+    # What is observed, while a choice looks at it; and candidates until all rows are fitted.
+    _observed_: Block | None = None
+    _others_: tuple[Start, ...] = ()
 
     def __init__(
         self,
@@ -245,59 +250,71 @@ class KernelGLM(RegressorMixin, ModelLearner):
     def _linearised(self, block: Block) -> Block:
         """Return rows with targets and weights by which features are chosen."""
         observed, offset = unpacked(block.y)
-        weight = np.ones(len(offset)) if block.weight is None else block.weight
+        weight = weights_of(block)
         likelihood = as_likelihood(self.likelihood).started(observed, weight)
         level = likelihood.level(observed, offset, weight)
         targets, precision = likelihood.linearised(observed, offset, level)
         even = np.ptp(precision) <= 1e-12 * precision.max() and block.weight is None
         return replace(block, y=targets, weight=None if even else weight * precision)
 
+    def _question(self, *args: Any) -> Question:
+        return replace(super()._question(*args), observed=self._observed_)
+
+    @property
+    def _latent(self) -> ByLikelihood:  # type: ignore[override]
+        return ByLikelihood(as_likelihood(self.likelihood))
+
     def _learn(self, survey: Survey, **options: Any) -> Any:
-        X, y, weight = survey.sample[1:]
-        rows = self._linearised(Block(X, y, weight))
+        given = Block(*survey.sample[1:])
+        if survey.whole:
+            likelihood = as_likelihood(self.likelihood)
+            likelihood.check_all(unpacked(given.y)[0], weights_of(given))
+        rows = self._linearised(given)
+        self._observed_ = Block(None, given.y, given.weight)
         sample = survey.sample._replace(y=rows.y, weight=rows.weight)
         super()._learn(survey._replace(sample=sample), **options)
-        observed, offset = unpacked(y)
-        weight = np.ones(len(offset)) if weight is None else weight
-        likelihood = as_likelihood(self.likelihood)
-        unknown = likelihood.unknown
-        likelihood = likelihood.started(observed, weight)
+        self._observed_, self._others_ = None, ()
+        if isinstance(self._start_, BlendStart):  # the evidence will decide
+            self._start_, *others = self._start_.parts
+            self._others_ = tuple(others)
         if self._start_.recipe.local is not None:
-            return likelihood, unknown
-        start = Expansion(
-            self.features_,
-            FeatureSpace(self.features_, self.n_columns_).mean(X),
-            likelihood,
-            None,
-            likelihood.level(observed, offset, weight),
-        )
-        counting = np.flatnonzero(weight > 0)
-        chosen = counting[sample_rows(len(counting), LEARN_ROWS)]
-        return start, unknown, left_out(start.space, take(X, chosen))
+            return None
+        return self._how.start(FeatureSpace(self.features_, self.n_columns_), given)
+
+    @property
+    def _how(self) -> ByLikelihood:
+        """How features are fitted."""
+        return replace(self._latent, alpha=None if isinstance(self.alpha, str) else self.alpha)
 
     def _reduce(self, source: Source, resume: Run | None, learnt: Any) -> None:
-        if self._start_.recipe.local is not None:
-            self._reduce_local(source, *learnt)
-            return
-        start, unknown, missing = learnt
-        alpha = None if isinstance(self.alpha, str) else float(self.alpha)
-        space, rotation = start.space, None
-        if isinstance(source, ArraySource) and space.thread_safe:
-            source, start, rotation = with_features(source.block, start)
+        own, others, self._others_ = self._start_, self._others_, ()
+        fits: list[Any] = []
+        for other in others:  # features of columns, where the choice has seen all rows
+            assert isinstance(source, ArraySource)
+            assert other.summation is not None
+            fits.append(self._how.on_rows(other.summation.space, source.block))
+        rival = max((fit.log_evidence for fit in fits), default=-np.inf)
+        if learnt is None:
+            fits.insert(0, self._with_local_part(source, rival))
+        else:
+            start, missing = learnt
+            fits.insert(0, self._how.fitted(start, source, self._walked, missing))
+        evidence = [-np.inf if fit is None else fit.log_evidence for fit in fits]
+        best = int(np.argmax(evidence))
+        self._solution_, self._sums_ = fits[best], None
+        if others:
+            starts, weights = (own, *others), np.eye(len(fits))[best]
+            records = weighed_records(own.recipe.records, starts, weights.tolist())
+            recipe = replace(starts[best].recipe, records=records)
+            self._start_ = replace(starts[best], recipe=recipe)
 
-        def walk(where: Expansion) -> NewtonSums:
-            found: NewtonSums = self._walk(source, where.sums, add)
-            return found
+    def _walked(self, source: Source, where: Expansion) -> NewtonSums:
+        """Return the sums of a pass over all rows."""
+        found: NewtonSums = self._walk(source, where.sums, add)
+        return found
 
-        mode = find_mode(walk, start, alpha, unknown)
-        mode = mode if rotation is None else rotation.undo(mode)
-        self._solution_ = FromLikelihood.of(space, mode, missing)
-        self._sums_, self.n_rows_ = None, mode.n_rows
-
-    def _reduce_local(
-        self, source: Source, likelihood: Likelihood, unknown: tuple[str, ...]
-    ) -> None:
-        """Fit with a local part, to rows that are all here."""
+    def _with_local_part(self, source: Source, rival: float) -> FromLocalLikelihood | None:
+        """Fit with a local part, to rows that are all here; None if it cannot beat a rival."""
         if not isinstance(source, ArraySource):  # `_open` has held what fits into memory
             raise ValueError(
                 f"A local part keeps all rows, which take more than {KEPT_BYTES >> 30} GB: use "
@@ -310,26 +327,22 @@ class KernelGLM(RegressorMixin, ModelLearner):
         rows = replace(held, X=linear.local_rows(held.X))
         local = start.recipe.local
         assert local is not None
-        self._solution_ = solve_local_likelihood(
-            linear, rows, likelihood, unknown, local.kernel is None, local.seed
+        likelihood = as_likelihood(self.likelihood)
+        started = likelihood.started(unpacked(held.y)[0], weights_of(held))
+        return solve_local_likelihood(
+            linear, rows, started, likelihood.unknown, local.kernel is None, local.seed, rival
         )
-        self._sums_, self.n_rows_ = None, len(held)
 
     def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Refit with all that was found, but the coefficients or the rows of a local part."""
         known = self._solution_
         block = self._checked(block, first=False)
-        observed, offset = unpacked(block.y)
-        weight = np.ones(len(offset)) if block.weight is None else block.weight
-        level = known.likelihood.level(observed, offset, weight)
         self._cells_ = self._cells_.refitted(self._linearised(block))
         self._start_ = start.with_cells(self._cells_)
         block = self._prepared(block)
         if isinstance(known, FromLikelihood):
-            features, shift = known.space.features, known.space.mean(block.X)
-            where = Expansion(features, shift, known.likelihood, None, level)
-            mode = find_mode(lambda at: at.sums(block), where, known.alpha)
-            self._solution_ = FromLikelihood.of(known.space, mode, known.posterior.left_out)
+            how = ByLikelihood(known.likelihood, known.alpha)
+            self._solution_ = how.on_rows(known.space, block)
         else:
             rows = replace(block, X=known.rows.local_rows(block.X))
             self._solution_ = refit_local_likelihood(known, rows, 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .._typing import Array, FloatArray
 from ..calibration.quantiles import check_levels
@@ -15,6 +15,7 @@ from ..calibration.scores import check_coverage
 from ..likelihoods import Observed
 from ..model.newton_sums import unpacked
 from ..rows import blockwise
+from ..rows.kinds import is_many
 from .glm_targets import null_mean, pack, predicted_parts
 
 __all__ = [
@@ -157,6 +158,7 @@ def score(
     with μ̄ the mean of these responses (in proportion to their exposures).
     """
     likelihood = self.likelihood_
+    _check_lengths(X, y)
     observed, shift = unpacked(pack(likelihood, column_or_1d(y), offset, exposure, trials))
     likelihood.check(observed.y)
     weight = np.ones(len(shift)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -174,10 +176,17 @@ def log_density(
 
     Its mean over rows that were not fitted is the log score, by which likelihoods compare.
     """
+    _check_lengths(X, y)
     mean, variance, count = _latent(self, X, offset, exposure, trials)
     observed = Observed.of(column_or_1d(y), count)
     self.likelihood_.check(observed.y)
     return self.likelihood_.log_predictive(observed, mean, variance)
+
+
+def _check_lengths(X: Any, y: Any) -> None:
+    """Raise ValueError unless there is a response for each row, where rows are here."""
+    if not is_many(X):
+        check_consistent_length(X, y)
 
 
 def _latent(

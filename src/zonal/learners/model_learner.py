@@ -13,6 +13,7 @@ from .._typing import Array, FloatArray
 from .._validation import check_count, check_time_limit, is_sparse
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
+from ..model.anova_kernel import Latent
 from ..model.blend import BlendStart, start_of
 from ..model.cells import learn_encoder
 from ..model.features import asked_width, fit_features, is_automatic, take_sparse
@@ -77,11 +78,11 @@ class ModelLearner(FittedAttributes):
     fit_intercept: bool = True
     #: Whether the choice may end with a weighted mean of several models.
     _blends = False
-    #: Whether labels are fitted by log loss.
-    _logistic = False
+    #: How latent functions are fitted, of classes or another likelihood; None: by least squares.
+    _latent: Latent | None = None
     #: Whether rows of a local part may stay in parts.
     _in_parts = False
-    #: Whether the standard deviation of a local part may vary with place.
+    #: Whether the standard deviation and the length scales of a local part may vary with place.
     _varies = False
     #: Whether y may have several columns.
     _many_targets = False
@@ -130,19 +131,22 @@ class ModelLearner(FittedAttributes):
             return None
         required = not isinstance(self.local, str) or self.features is None
         if isinstance(self.local, str):
-            return Local(required=required) if required or is_automatic(self.features) else None
-        given = Local.of(self.local)
-        if given.varies and not self._varies:
+            if not (required or is_automatic(self.features)):
+                return None
+            given = Local(required=required)
+        else:
+            given = Local.of(self.local)
+        if given.warps and not self._varies:
             raise ValueError(
-                f'NeighborKriging(amplitude="auto") is not available in {type(self).__name__}: use '
-                "amplitude=None."
+                f'NeighborKriging(warp="auto") is not available in {type(self).__name__}: use '
+                "warp=None."
             )
-        if given.warps and self.features is not None:
+        if given.warps and not (self.features is None or is_automatic(self.features)):
             raise ValueError(
                 f'NeighborKriging(warp="auto") stands alone, and is not available beside the '
                 f"features of {type(self).__name__}: use warp=None, or features=None."
             )
-        return given
+        return replace(given, varies=given.varies and self._varies)
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""
@@ -160,17 +164,17 @@ class ModelLearner(FittedAttributes):
         **options: Any,
     ) -> Source:
         self._errors_ = errors
-        splits, local = self._splits_rows(groups), self._local_part() is not None
+        splits, part = self._splits_rows(groups), self._local_part()
         # A splitter needs all rows in memory; for a local part they may stay where they are.
-        stays = local and self._in_parts and errors is None and not (splits or resumable)
+        gathers = splits or resumable or errors is not None
+        stays = part is not None and self._in_parts and not gathers
         large = left_in_place(X, y, weight) if stays else None
         if large is not None:
             return large
         source = super()._open(X, y, weight, resumable, groups=groups)
-        if resumable or isinstance(source, ArraySource) or not (local or splits):
+        if resumable or isinstance(source, ArraySource) or (part is None and not splits):
             return source
         found = gathered(source, stays, self.verbose)
-        part = self._local_part()
         if found is source and part is not None and part.required:
             refuse_gathering(type(self).__name__)
         return self._held(found, groups=groups) if isinstance(found, Block) else found
@@ -263,6 +267,8 @@ class ModelLearner(FittedAttributes):
                     "dense array of fewer columns."
                 )
             local = None
+        if local is not None and self._errors_ is not None:  # known errors do not vary with s
+            local = replace(local, varies=False, warps=False)
         if local is not None and local.periods is None:
             local = replace(local, periods=self._cells_.periods)
         if self.features is None:
@@ -330,7 +336,7 @@ class ModelLearner(FittedAttributes):
             "" if survey.whole or survey.pilot or local is None else BEYOND_MEMORY,
             self.verbose,
             blend=survey.whole and self._blends,
-            logistic=plan is None and self._logistic,
+            latent=self._latent if plan is None else None,
             asked=asked,
             timeless=getattr(self, "time", None) is None,
         )

@@ -95,6 +95,7 @@ class ClassExpansion:
         """Sum over rows with labels."""
         space, scratch = self.space, (Scratch(), Scratch())
         labels = np.searchsorted(self.classes, np.asarray(block.y))
+        labels = np.minimum(labels, len(self.classes) - 1)  # of rows of no weight: any class does
 
         def work(part: slice) -> ClassSums:
             Z = space.fill(take(block.X, part), scratch[0])

@@ -99,8 +99,11 @@ def solve_local_likelihood(
     unknown: tuple[str, ...],
     move_kernel: bool,
     seed: int,
-) -> FromLocalLikelihood:
+    rival: float = -np.inf,
+) -> FromLocalLikelihood | None:
     """Fit a likelihood, from a fit to linearised responses.
+
+    None where the search for parameters, by all rows, shows less evidence than a rival has.
 
     Parameters
     ----------
@@ -116,15 +119,20 @@ def solve_local_likelihood(
         Whether length scales may change.
     seed : int
         Of the order of the rows.
+    rival : float
+        The log evidence of another model of all rows.
     """
     locations = _located(block, seed)
     part, features = linear.part, linear.map
     scale = float(part.joint.found.scale[0])
     start = LocalParameters(likelihood, part.found, scale)
-    best = find_local_parameters(
+    best, mode = find_local_parameters(
         locations, block.y, block.weight, start, unknown, features, move_kernel
     )
-    return _solved(linear, block, locations, best)
+    if len(mode.latent) == len(locations) and mode.log_evidence < rival:
+        return None
+    near = mode.joint.predict(locations.rows, features)[0][:, 0]
+    return _solved(linear, block, locations, best, near)
 
 
 def refit_local_likelihood(
@@ -142,13 +150,17 @@ def _located(block: Block, seed: int) -> Locations:
 
 
 def _solved(
-    model: FromRows, block: Block, locations: Locations, where: LocalParameters
+    model: FromRows,
+    block: Block,
+    locations: Locations,
+    where: LocalParameters,
+    near: FloatArray | None = None,
 ) -> FromLocalLikelihood:
-    """Find the mode at all rows, given the parameters."""
+    """Find the mode at all rows, given the parameters, from latent values that may be near it."""
     responses = Responses.of(locations, block.y, block.weight)
     m = model.part.joint.process.n_neighbors
     solved = find_laplace(
-        locations, responses, where.likelihood, where.found, where.scale, model.map, m, close=CLOSE
+        locations, responses, where.likelihood, where.found, where.scale, model.map, m, CLOSE, near
     )
     found = replace(where.found, noise=1 / where.scale, log_evidence=solved.log_evidence)
     spread = np.array([float(np.var(solved.latent))])

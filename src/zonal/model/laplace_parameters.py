@@ -53,7 +53,7 @@ def find_local_parameters(
     unknown: tuple[str, ...],
     features: Callable[[Array], Array] | None,
     move_kernel: bool,
-) -> LocalParameters:
+) -> tuple[LocalParameters, Laplace]:
     """Maximise Laplace's evidence by the method of Nelder and Mead.
 
     Parameters
@@ -70,6 +70,12 @@ def find_local_parameters(
     features : callable or None
     move_kernel : bool
         Whether length scales may change, all by one factor.
+
+    Returns
+    -------
+    LocalParameters
+    Laplace
+        The mode of the first rows that has the largest evidence.
     """
     sample = locations.head(SEARCH_ROWS)
     responses = Responses.of(sample, y, weight)
@@ -113,7 +119,8 @@ def find_local_parameters(
             "fatol": 0.1,
         },
     )
-    return at(best.x)
+    assert best_known is not None
+    return at(best.x), best_known
 
 
 def _stretched(kernel: Any, log_factor: float) -> Any:

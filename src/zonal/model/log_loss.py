@@ -1,20 +1,22 @@
 """The log loss in the place of the squared one, for rows whose indicators are fitted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
 from ..features.space import FeatureSpace
+from ..likelihoods import Multinomial
 from ..rows import Block, Source, sample_rows
 from ..rows.array import ArraySource
 from ..rows.hashing import LEARN_ROWS
 from ..rows.reservoir import Reservoir
+from .anova_kernel import LANDMARKS, Pseudo
 from .class_fit import ClassMode, fit_classes
-from .class_sums import ClassExpansion, ClassSums
+from .class_sums import ClassExpansion, ClassSums, curvature
 from .from_classes import FromClasses
 from .kept_features import room_for_features
 from .summation import Summation
@@ -24,6 +26,8 @@ __all__ = ["LogLoss", "counting_rows"]
 # The first α is that of so many rows a feature, on a share of the features: curvatures are summed
 # over all rows and features twice then, instead of five times, which took most of the time.
 FIRST_ROWS, NARROWER = 3, 4
+# The least curvature of pseudo-targets.
+TINY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,15 @@ class LogLoss:
     alpha: float | None
     fit_intercept: bool
     unit: float = 1.0
+
+    #: A label tells little of its row: 400 gain .0006 of the log loss on validation rows of magic,
+    #: nothing on those of connect4, and the search takes up to twice as long.
+    landmarks: ClassVar[int] = LANDMARKS
+
+    @classmethod
+    def of(cls, labels: Array) -> "LogLoss":
+        """Return how classes of these labels are fitted, α by evidence."""
+        return cls(np.unique(labels), None, True)
 
     def fitted(
         self,
@@ -86,6 +99,20 @@ class LogLoss:
         """Fit to rows in memory, and calibrate by a sample of them."""
         mode = self._mode_on_rows(space, space.mean(rows.X), rows, quick=True)
         return FromClasses.of(space, mode, *self.sample(rows, LEARN_ROWS))
+
+    def pseudo(self, space: FeatureSpace, rows: Block) -> Pseudo:
+        """Fit the classes of rows in memory, and say what the fit says of them."""
+        classes, labels = np.unique(np.asarray(rows.y), return_inverse=True)
+        found, own = replace(self, classes=classes).on_rows(space, rows), Multinomial()
+        f = found.mean(rows.X)
+        # A row of no curvature at all would have its pseudo-targets anywhere.
+        h = np.maximum(curvature(own.mean(f)), TINY)
+        targets = f - found.intercept + own.derivatives(labels, f)[0] / h[:, None]
+        if f.shape[1] == 2:
+            targets = targets[:, 1:]
+        weight = 1.0 if rows.weight is None else np.asarray(rows.weight, np.float64)
+        n_latent = len(classes) - 1
+        return Pseudo(targets, h * weight, 1 / found.alpha, n_latent, found.calibrated.loss)
 
     def sample(self, rows: Block, size: int) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
         """Return some rows that count, the numbers of their classes, and weights."""

@@ -106,6 +106,10 @@ class FromParts:
         """Vecchia's."""
         return self.rows.log_evidence
 
+    def local_rows(self, rows: Any) -> Array:
+        """Return rows as the local part sees them."""
+        return self.rows.local_rows(rows)
+
     def near(self, places: Part) -> FromRows:
         """Return the model to which some places are known."""
         part = self.part
@@ -121,7 +125,7 @@ class FromParts:
     def _each(self, rows: Any, ask: Callable[[FromRows, Any, Any], Any]) -> Any:
         """Ask the model of each group of rows; return the answers in the order of the rows."""
         numbers, found = [], []
-        points = self.parts.located(self.rows.local_rows(rows))
+        points = self.parts.located(self.local_rows(rows))
         for chosen, places in neighborhoods(self.parts, points, self._n_near):
             numbers.append(chosen)
             found.append(ask(self.near(places), take(rows, chosen), chosen))
@@ -162,7 +166,7 @@ class FromParts:
 
     def around(self, rows: Any) -> FromRows:
         """Return one model that knows all places that some rows need."""
-        points = self.parts.located(self.rows.local_rows(rows))
+        points = self.parts.located(self.local_rows(rows))
         found = [
             places
             for cell, group in self.parts.groups(points)

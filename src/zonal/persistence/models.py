@@ -1,5 +1,6 @@
 """Models as files, by skops: data and the names of known types."""
 
+import inspect
 import io
 import json
 import os
@@ -299,8 +300,18 @@ def _loaded(sio: Any, content: bytes, trusted: set[str], max_bytes: int) -> Any:
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"it holds a {type(model).__name__}, not a model.")
     for name, value in walk(model):
+        _add_parameters(value)
         _check_content(name, value)
     return model
+
+
+def _add_parameters(value: Any) -> None:
+    """Give an estimator of ours the defaults of parameters that are younger than its file."""
+    if not isinstance(value, BaseEstimator) or not full_name(type(value)).startswith("zonal."):
+        return
+    for name, parameter in inspect.signature(type(value)).parameters.items():
+        if parameter.default is not parameter.empty and not hasattr(value, name):
+            setattr(value, name, parameter.default)
 
 
 def _check_content(name: str, value: Any) -> None:

@@ -15,18 +15,20 @@ from ..features.columns.ranker import Ranker
 from ..features.columns.stretcher import Stretcher
 from ..features.columns.table.encoding import SplitTable
 from ..kriging.effort import FEW_COLUMNS
+from ..model.anova_kernel import Latent
 from ..model.recipe import MIN_ROWS, Local, Recipe, Share
 from ..model.split_fits import FIT_NEIGHBORS
 from ..moments.folds import Splits
-from ..rows import sample_rows
+from ..rows import Block, sample_rows
+from ..rows.block import take
 from ..rows.copies import relative_weights
 from ..rows.kept import BEYOND_MEMORY, KEPT_BYTES, PILOT_ROWS
 from ..rows.survey import Survey
-from .class_candidates import class_candidates, has_class_candidates
-from .class_columns import ranked_better
 from .features import FeatureSearch
 from .judge import Candidate
 from .ladder import Ladder, Weighed, is_places
+from .latent_candidates import has_latent_candidates, latent_candidates
+from .latent_columns import ranked_better
 from .records import Log
 from .rows import HeldOut, Rows, content_order, splits_of
 
@@ -68,8 +70,11 @@ class Question:
     verbose : bool
     blend : bool
         Whether a weighted mean of several candidates may be the answer.
-    logistic : bool
-        Whether labels are fitted by log loss, perhaps in columns of normal scores.
+    latent : Latent or None
+        How latent functions are fitted to features, of classes or another likelihood, perhaps in
+        columns of normal scores; None: by least squares.
+    observed : Block or None
+        Responses and weights as they were given, where targets stand for them.
     asked : ndarray of shape (q, d) or None
         Rows that will be asked, where they are known.
     timeless : bool
@@ -89,7 +94,8 @@ class Question:
     unheld: str = ""
     verbose: bool = False
     blend: bool = False
-    logistic: bool = False
+    latent: Latent | None = None
+    observed: Block | None = None
     asked: Array | None = None
     timeless: bool = False
 
@@ -109,6 +115,9 @@ class Question:
 def choose(question: Question) -> Recipe | None:
     """Choose a recipe; None where there are too few rows, or the targets are constant."""
     sample, weight, local = question.survey.sample, question.weight, question.local
+    latent, observed = question.latent, question.observed
+    if observed is None:
+        observed = Block(None, sample.y, weight)
     Y = question.targets.astype(np.float64)
     counting = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
     if len(counting) < MIN_ROWS or not np.ptp(Y, axis=0).any():
@@ -126,27 +135,34 @@ def choose(question: Question) -> Recipe | None:
             few, counting = counting[:PILOT_ROWS], np.arange(PILOT_ROWS)
             X, y, Y = (_safe_indexing(part, few) for part in (X, y, Y))
             weight = None if weight is None else weight[few]
+            observed = Block(None, take(observed.y, few), take(observed.weight, few))
         asked = partial(
             Rows.of, X, y, Y, weight, counting, splits, question.scaled, question.survey.n_counting
         )
         rows = asked()
         places = is_places(rows, question.scaled)
-        if question.logistic and not places and ranked_better(rows):
+        if (
+            latent is not None
+            and not places
+            and ranked_better(rows, latent, _pilot(rows, observed))
+        ):
             rows = asked(step=Ranker())
         log, deadline = Log(question.verbose), question.deadline
         search = FeatureSearch(rows, question.budget, question.seed, log, question.metric, deadline)
         if local is None or unheld:
             found = _features(rows, search)
         else:
-            ladder = Ladder(rows, local, search, log, deadline, question.scaled, question.logistic)
+            classes = latent is not None and question.observed is None
+            ladder = Ladder(rows, local, search, log, deadline, question.scaled, classes)
             if places:
                 weighed = ladder.places(question.blend, question.asked, question.timeless)
-            elif question.logistic and question.survey.whole and has_class_candidates(rows):
-                weighed = class_candidates(ladder, question.budget, question.seed)
+            elif latent is not None and question.survey.whole and has_latent_candidates(rows):
+                pilot = _pilot(rows, observed)
+                weighed = latent_candidates(ladder, latent, pilot, question.budget, question.seed)
             else:
-                tried = ladder.columns(both_kinds=question.logistic)
+                tried = ladder.columns(both_kinds=classes)
                 weighed = ladder.weighed(tried, question.blend)
-                if question.logistic and question.survey.whole:
+                if classes and question.survey.whole:
                     weighed = _of_both_kinds(weighed, tried)
             if rows.dim > FEW_COLUMNS and not local.required and not places:
                 local = replace(local, n_neighbors=ladder.n_neighbors(MANY_NEIGHBORS, weighed))
@@ -158,6 +174,11 @@ def choose(question: Question) -> Recipe | None:
         for line in log.lines:
             line["local"] = f"not tried: {unheld}"
     return replace(found, records=tuple(log.lines))
+
+
+def _pilot(rows: Rows, observed: Block) -> Block:
+    """Return the rows of the pilot with what is observed of them."""
+    return Block(rows.pilot.rows, take(observed.y, rows.chosen), take(observed.weight, rows.chosen))
 
 
 def _unheld(question: Question) -> str:

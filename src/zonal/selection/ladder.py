@@ -208,13 +208,6 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
-    def nearest_rows(self) -> Candidate:
-        """Return the best local part in plain columns, with length scales of each or of all."""
-        found = [self._noted(self.neighbors.smoothest(self.neighbors.first()))]
-        if self.local.kernel is None and self._has_time("one length scale", found[0]):
-            found.append(self._noted(self.neighbors.isotropic()))
-        return self._noted(self.neighbors.polished(min(found, key=_loss)))
-
     def columns(self, both_kinds: bool = False) -> list[Candidate]:
         """Return the candidates for other columns.
 
@@ -317,12 +310,15 @@ class Ladder:
         count = self.local.n_neighbors
         if not (self._is_sample and any(one.found is not None for one in found.candidates)):
             return max(count, most)
-        usual = found.candidates
+        # What a likelihood will judge has predicted nothing yet.
+        each = zip(found.candidates, found.weights, strict=True)
+        judged, weights = zip(*((one, w) for one, w in each if len(one.predicted)), strict=True)
+        usual, shares = judged, np.array(weights) / sum(weights)
         while count < most:
             more = min(2 * count, most)
-            wider = tuple(self._with_neighbors(one, more) for one in found.candidates)
-            gains = self._losses(usual, found.weights) - self._losses(wider, found.weights)
-            if not worth(gains, found.candidates[0], doublings=3 * math.log2(more / count)):
+            wider = tuple(self._with_neighbors(one, more) for one in judged)
+            gains = self._losses(usual, shares) - self._losses(wider, shares)
+            if not worth(gains, judged[0], doublings=3 * math.log2(more / count)):
                 break
             count, usual = more, wider
         return count
@@ -334,9 +330,9 @@ class Ladder:
         judge = self.judge.in_columns(candidate.columns)
         return judge.of_neighbors(candidate.found, candidate.features, n_neighbors=n_neighbors)
 
-    def _losses(self, candidates: Sequence[Candidate], shares: Sequence[float]) -> FloatArray:
+    def _losses(self, candidates: Sequence[Candidate], shares: FloatArray) -> FloatArray:
         """Return the losses of a weighted mean on the held-out rows: [n_queries]."""
-        return losses_of_mean(candidates, np.array(shares), *self._held_out())
+        return losses_of_mean(candidates, shares, *self._held_out())
 
     def _held_out(self) -> tuple[FloatArray, FloatArray | None]:
         """Return targets and weights of the rows that all candidates have predicted."""

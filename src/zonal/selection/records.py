@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..model.class_blend import Weighing
 from ..model.start import Start
 
 __all__ = ["Log", "weighed_records"]
@@ -126,31 +125,39 @@ class Log:
 
 
 def weighed_records(
-    records: Sequence[dict[str, Any]], candidates: Sequence[tuple[Start, Any]], told: Weighing
+    records: Sequence[dict[str, Any]],
+    starts: Sequence[Start],
+    weights: Sequence[float],
+    errors: Sequence[float] | None = None,
 ) -> tuple[dict[str, Any], ...]:
-    """Return the lines of a choice with what rows that are left out have told of its candidates.
+    """Return the lines of a choice with what fits to all rows have told of its candidates.
 
     Parameters
     ----------
     records : sequence of dict
-        In which candidates are chosen, each kind (features, neighbours) once at most.
-    candidates : sequence of (Start, model)
-        All that were weighed; one that has no line gets one.
-    told : Weighing
-        Their weights and errors.
+        In which candidates are chosen, those of a kind (features, neighbours) in their order.
+    starts : sequence of Start
+        All that were fitted; one that has no line gets one.
+    weights : sequence of float
+        Theirs.
+    errors : sequence of float, optional
+        Theirs; by default those of the lines.
     """
     log = Log()
     log.lines = [{**line, "chosen": False} for line in records]
-    chosen = {line["local"] == "none": i for i, line in enumerate(records) if line["chosen"]}
+    chosen = [place for place, line in enumerate(records) if line["chosen"]]
     for line in log.lines:
         line.update(weight=0.0, weight_near=0.0, weight_far=0.0)
-    for (start, _), weight, error in zip(candidates, told.weights, told.errors, strict=True):
-        place = chosen.get(start.recipe.local is None)
-        if place is None:
-            line = log.add(5, "landmarks", columns=start.n_columns, loss=error)
+    for number, (start, weight) in enumerate(zip(starts, weights, strict=True)):
+        alone = start.recipe.local is None
+        same = [place for place in chosen if (records[place]["local"] == "none") == alone]
+        if same:
+            chosen.remove(same[0])
+            line = log.lines[same[0]]
         else:
-            line = log.lines[place]
-            line["error"] = error
+            line = log.add(5, "landmarks", columns=start.n_columns)
+        if errors is not None:
+            line["error"] = errors[number]
         if weight:
             log.choose(line, weight, weight, weight)
     return tuple(log.lines)

@@ -124,6 +124,8 @@ class Rows:
     splits : tuple of HeldOut
     pilot : Pilot
         A few thousand of the rows, by which features are compared.
+    chosen : ndarray of int
+        Which of the rows are the pilot's.
     pilot_y : array-like
         The targets of its rows as they were given.
     split_by_user : bool
@@ -138,6 +140,7 @@ class Rows:
     sphere: npt.NDArray[np.intp] | None
     splits: tuple[HeldOut, ...]
     pilot: Pilot
+    chosen: npt.NDArray[np.intp]
     pilot_y: Any
     split_by_user: bool = False
 
@@ -192,7 +195,8 @@ class Rows:
             splits = [HeldOut(train, queries, queries)]
         everything = X if step is None else step.transform(X)
         found = _safe_indexing(y, pilot)
-        return cls(step, everything, y, unit, weights, sphere, tuple(splits), sample, found, given)
+        held = tuple(splits)
+        return cls(step, everything, y, unit, weights, sphere, held, sample, pilot, found, given)
 
     @property
     def dim(self) -> int:

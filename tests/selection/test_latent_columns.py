@@ -5,13 +5,15 @@ import pytest
 
 import zonal
 from zonal.features.columns.ranker import Ranker
-from zonal.selection.class_columns import ranked_better
+from zonal.model.log_loss import LogLoss
+from zonal.rows import Block
+from zonal.selection.latent_columns import ranked_better
 from zonal.selection.rows import Rows
 
 
-def rows_of(X, y):
-    order = np.arange(len(y))
-    return Rows.of(X, y, np.eye(2)[y], None, order)
+def ranks(X, y):
+    rows = Rows.of(X, y, np.eye(2)[y], None, np.arange(len(y)))
+    return ranked_better(rows, LogLoss.of(y), Block(rows.pilot.rows, y[rows.chosen]))
 
 
 def skewed():
@@ -24,11 +26,11 @@ def skewed():
 
 def test_ranks_where_they_tell_more():
     X, y = skewed()
-    assert ranked_better(rows_of(X, y))
+    assert ranks(X, y)
     Z = np.random.default_rng(1).standard_normal((1000, 4)) ** 2
-    assert not ranked_better(rows_of(Z, (np.linalg.norm(Z, axis=1) > 2).astype(np.intp)))
+    assert not ranks(Z, (np.linalg.norm(Z, axis=1) > 2).astype(np.intp))
     on_sphere = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    assert not ranked_better(rows_of(on_sphere, y))
+    assert not ranks(on_sphere, y)
 
 
 @pytest.mark.parametrize("loss", ["log", "squared"])
@@ -37,3 +39,13 @@ def test_the_classifier_ranks_columns_for_the_log_loss(loss):
         budget=64, metric=False, local=None, loss=loss, random_state=0
     ).fit(*skewed())
     assert isinstance(model.features_.steps[0][1], Ranker) == (loss == "log")
+
+
+def test_classes_chosen_by_a_sample_of_many_rows(monkeypatch):
+    """Neighbours of predictions are judged by candidates that have predicted something."""
+    monkeypatch.setattr("zonal.selection.choose.PILOT_ROWS", 600)
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((900, 8))
+    y = (np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0).astype(int)
+    model = zonal.KernelRidgeClassifier(budget=64, metric=False, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.8

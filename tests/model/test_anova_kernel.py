@@ -1,11 +1,13 @@
-"""The evidence of an ANOVA kernel of classes."""
+"""The evidence of an ANOVA kernel."""
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
 import zonal
-from zonal.model.class_kernel import Linearised, class_kernel, kernel_evidence, landmark_fit
+from zonal.model.anova_kernel import Linearised, anova_kernel, kernel_evidence, landmarks_of
+from zonal.model.log_loss import LogLoss
+from zonal.rows import Block
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))
@@ -49,12 +51,13 @@ def test_a_kernel_of_interactions_tells_more_than_one_of_the_distance():
     rows = RNG.standard_normal((1600, 8))
     f = 2 * np.sin(2 * rows[:, 0]) * rows[:, 1] + np.abs(rows[:, 2]) - 0.8
     labels = (f + RNG.logistic(size=1600) / 2 > 0).astype(int)
-    kernel = class_kernel(rows[:800], labels[:800])
+    known, how = Block(rows[:800], labels[:800]), LogLoss.of(labels)
+    kernel = anova_kernel(how, known)
     counted = kernel.weight / kernel.length_scale
     assert counted[3:].max() < counted[:3].min()
 
     def loss(own):
-        fit = landmark_fit(own, rows[:800], labels[:800], None)
+        fit = how.on_rows(landmarks_of(own, known.X), known)
         chances = fit.calibrated.probabilities(fit.averaged(rows[800:]))
         return -np.log(chances[np.arange(800), labels[800:]]).mean()
 
@@ -76,4 +79,4 @@ def test_a_row_far_from_all_others_does_not_stop_the_search():
     rows = RNG.standard_normal((300, 2))
     labels = np.sin(40 * rows[:, 0]) > 0
     rows[0] = 3000.0
-    assert np.isfinite(class_kernel(rows, labels).length_scale).all()
+    assert np.isfinite(anova_kernel(LogLoss.of(labels), Block(rows, labels)).length_scale).all()

@@ -1,8 +1,9 @@
-r"""The ANOVA kernel of classes: length scales and weights of the columns by Laplace's evidence.
+r"""The ANOVA kernel of a likelihood: length scales and weights of the columns by evidence.
 
-About the mode of a logistic fit on landmarks, with curvatures h, pseudo-targets t = f + g/h and the
-variance σ² of the logits, the evidence of a kernel is about that of kriging t with the noise 1/h.
-With the kernel matrices P of rows and landmarks and A of landmarks, S = A + PᵀHP and c = S⁻¹PᵀHt,
+About the mode of a fit on landmarks, with curvatures h, pseudo-targets t = f + g/h and the variance
+σ² of the latent function, Laplace's evidence of a kernel is about that of kriging t with the noise
+1/h. With the kernel matrices P of rows and landmarks and A of landmarks, S = A + PᵀHP and
+c = S⁻¹PᵀHt,
 
 .. math::
 
@@ -10,13 +11,14 @@ With the kernel matrices P of rows and landmarks and A of landmarks, S = A + P�
         - \tfrac{K - 1}2 \left(\log\frac{|S|}{|A|} + \sum_i h_i k_{ii}
         - \mathrm{tr}\, A^{-1} P^\top H P\right),
 
-a bound from below (Titsias): what landmarks do not see counts as variance, so that no kernel wins
-by what they miss. Curvatures are held while E climbs, and the fit is taken again. They tell little
-where classes can be told apart, hence the kernel stays the one whose fit has the least log loss of
-rows that are left out.
+for K - 1 latent functions, a bound from below (Titsias): what landmarks do not see counts as
+variance, so that no kernel wins by what they miss. Curvatures are held while E climbs, and the fit
+is taken again. They tell little where classes can be told apart, hence the kernel stays the one
+whose fit has the least loss of rows that are left out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,23 +30,55 @@ from ..engines.anova import LARGEST, anova_matrix, anova_slopes
 from ..features.nystroem import NystroemFeatures
 from ..features.space import FeatureSpace
 from ..kernels import Anova
-from ..likelihoods import Multinomial
 from ..rows import Block, sample_rows
-from .class_sums import curvature
-from .from_classes import FromClasses
-from .log_loss import LogLoss
 
-__all__ = ["Linearised", "class_kernel", "kernel_evidence", "landmark_fit", "plain_kernel"]
+__all__ = ["Latent", "Linearised", "Pseudo", "anova_kernel", "kernel_evidence", "plain_kernel"]
 
-#: Rows and landmarks of the search, climbs, and steps of each.
-SEARCH_ROWS, LANDMARKS, CLIMBS, STEPS = 3_000, 192, 2, 12
+#: Rows of the search, landmarks of its first climb and of a trial, and steps of a climb.
+SEARCH_ROWS, LANDMARKS, STEPS = 3_000, 192, 12
 #: Where the climb begins, in standard deviations of a column; and the columns of an interaction
 #: there, at most. On validation rows of magic half the length has .299 instead of .294.
 LENGTH, COLUMNS = 3.5, 10
 # The prior's standard deviation of the logarithm of each parameter, and how far they may go.
 SPREAD, FURTHEST = 2.0, 5.0
-# What is added to the diagonal of A, for its rounding, and the least curvature.
-JITTER, TINY = 1e-6, 1e-6
+# What is added to the diagonal of A, for its rounding.
+JITTER = 1e-6
+
+
+@dataclass(frozen=True)
+class Pseudo:
+    """What a fit on features says of its rows, to second order.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n, t)
+        f + g/h about the constant, of each latent function.
+    precision : ndarray of shape (n,)
+        h, positive.
+    variance : float
+        The prior variance σ² of the latent functions, of a kernel that is one at equal rows.
+    n_latent : int
+        How many latent functions are free: K - 1 of K classes.
+    loss : float
+        The mean of minus the log predictive density of rows that are left out.
+    """
+
+    targets: FloatArray
+    precision: FloatArray
+    variance: float
+    n_latent: int
+    loss: float
+
+
+class Latent(Protocol):
+    """How latent functions are fitted: by the log loss of classes, or by a likelihood."""
+
+    @property
+    def landmarks(self) -> int:
+        """Landmarks of the second climb: few of them prefer kernels that are too smooth."""
+
+    def pseudo(self, space: FeatureSpace, rows: Block) -> Pseudo:
+        """Fit to rows in memory, and say what the fit says of them."""
 
 
 def plain_kernel(n_columns: int) -> Anova:
@@ -53,65 +87,52 @@ def plain_kernel(n_columns: int) -> Anova:
     return Anova(np.full(n_columns, LENGTH), np.full(n_columns, weight))
 
 
-def landmark_fit(
-    kernel: Anova, rows: Array, labels: Array, weights: FloatArray | None
-) -> FromClasses:
-    """Fit classes on a few landmarks of a kernel.
-
-    Parameters
-    ----------
-    kernel : Anova
-    rows : ndarray of shape (n, d)
-    labels : ndarray of shape (n,)
-    weights : ndarray of shape (n,) or None
-    """
-    n_landmarks = min(LANDMARKS, len(np.unique(rows, axis=0)))
-    features = NystroemFeatures(kernel, n_landmarks, sampling="uniform", random_state=0).fit(rows)
-    space = FeatureSpace(features, len(features.get_feature_names_out()))
-    how = LogLoss(np.unique(labels), None, True)
-    return how.on_rows(space, Block(rows, labels, weights))
+def landmarks_of(kernel: Anova, rows: Array, n_landmarks: int = LANDMARKS) -> FeatureSpace:
+    """Return features of a kernel on a few of the rows."""
+    width = min(n_landmarks, len(np.unique(rows, axis=0)))
+    features = NystroemFeatures(kernel, width, sampling="uniform", random_state=0).fit(rows)
+    return FeatureSpace(features, len(features.get_feature_names_out()))
 
 
-def class_kernel(rows: Array, labels: Array, weights: FloatArray | None = None) -> Anova:
+def anova_kernel(how: Latent, rows: Block) -> Anova:
     """Find the kernel.
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
-        Columns of about unit variance.
-    labels : ndarray of shape (n,)
-        Of two classes at least.
-    weights : ndarray of shape (n,) or None
+    how : Latent
+    rows : Block
+        Columns of about unit variance, with what is observed.
 
     Examples
     --------
     Of three columns the last tells nothing:
 
     >>> import numpy as np
-    >>> from zonal.model.class_kernel import class_kernel
+    >>> from zonal.model.anova_kernel import anova_kernel
+    >>> from zonal.model.log_loss import LogLoss
+    >>> from zonal.rows import Block
     >>> X = np.random.default_rng(1).standard_normal((800, 3))
-    >>> kernel = class_kernel(X, np.sin(2 * X[:, 0]) + X[:, 1] > 0)
+    >>> y = np.sin(2 * X[:, 0]) + X[:, 1] > 0
+    >>> kernel = anova_kernel(LogLoss.of(y), Block(X, y))
     >>> counted = kernel.weight / kernel.length_scale
     >>> bool(counted[2] < 0.2 * counted[:2].min())
     True
     """
-    few = sample_rows(len(rows), SEARCH_ROWS)
-    rows, labels = np.asarray(rows[few], np.float64), np.asarray(labels)[few]
-    weights = None if weights is None else np.asarray(weights, np.float64)[few]
-    kernel = plain_kernel(rows.shape[1])
-    fit = landmark_fit(kernel, rows, labels, weights)
-    best, least = kernel, fit.calibrated.loss
-    for _ in range(CLIMBS):
-        kernel = _climbed(kernel, fit, rows, labels, weights)
-        fit = landmark_fit(kernel, rows, labels, weights)
-        if fit.calibrated.loss < least:
-            best, least = kernel, fit.calibrated.loss
+    few = rows.rows(sample_rows(len(rows), SEARCH_ROWS))
+    few = replace(few, X=np.asarray(few.X, np.float64))
+    best = plain_kernel(few.X.shape[1])
+    for n_landmarks in (LANDMARKS, how.landmarks):
+        space = landmarks_of(best, few.X, n_landmarks)
+        found = how.pseudo(space, few)
+        kernel = _climbed(best, found, space, few.X)
+        if how.pseudo(landmarks_of(kernel, few.X, n_landmarks), few).loss < found.loss:
+            best = kernel
     return best
 
 
 @dataclass(frozen=True)
 class Linearised:
-    """Rows whose logits are known by pseudo-targets.
+    """Rows whose latent functions are known by pseudo-targets.
 
     Attributes
     ----------
@@ -121,7 +142,7 @@ class Linearised:
     precision : ndarray of shape (n,)
         h.
     n_latent : int
-        K - 1.
+        How many are free.
     """
 
     rows: FloatArray
@@ -131,20 +152,11 @@ class Linearised:
     n_latent: int
 
 
-def _climbed(
-    kernel: Anova, fit: FromClasses, rows: FloatArray, labels: Array, weights: FloatArray | None
-) -> Anova:
+def _climbed(kernel: Anova, found: Pseudo, space: FeatureSpace, rows: FloatArray) -> Anova:
     """Return the kernel of the largest evidence near one, with the curvatures of its fit."""
-    f, own = fit.mean(rows), Multinomial()
-    numbers = np.searchsorted(np.unique(labels), labels)
-    h = np.maximum(curvature(own.mean(f)), TINY)
-    targets = f - fit.intercept + own.derivatives(numbers, f)[0] / h[:, None]
-    if f.shape[1] == 2:
-        targets = targets[:, 1:]
-    landmarks = np.asarray(fit.space.features.landmarks_, np.float64)
-    n_latent = f.shape[1] - 1
-    known = Linearised(rows, landmarks, targets, h if weights is None else h * weights, n_latent)
-    start = np.log(np.concatenate([kernel.length_scale, kernel.weight, [1 / fit.alpha]]))
+    landmarks = np.asarray(space.features.landmarks_, np.float64)
+    known = Linearised(rows, landmarks, found.targets, found.precision, found.n_latent)
+    start = np.log(np.concatenate([kernel.length_scale, kernel.weight, [found.variance]]))
 
     def objective(logs: FloatArray) -> tuple[float, FloatArray]:
         value, slope = kernel_evidence(known, logs)
@@ -156,7 +168,7 @@ def _climbed(
     reach = np.abs(rows - landmarks.mean(axis=0)).max(axis=0) * np.sqrt(3) / LARGEST
     lengths = slice(rows.shape[1])
     bounds[lengths, 0] = np.log(np.maximum(np.exp(bounds[lengths, 0]), reach))
-    found = minimize(
+    best = minimize(
         objective,
         start,
         jac=True,
@@ -164,7 +176,7 @@ def _climbed(
         bounds=bounds.tolist(),
         options={"maxiter": STEPS},
     )
-    length, weight = np.exp(found.x[:-1]).reshape(2, -1)
+    length, weight = np.exp(best.x[:-1]).reshape(2, -1)
     return Anova(length, weight)
 
 
