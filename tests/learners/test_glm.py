@@ -295,6 +295,21 @@ def test_responses_outside_the_support_are_named():
         on_columns("poisson", alpha="cv").fit(X, COUNTS)
 
 
+@pytest.mark.parametrize(
+    ("likelihood", "y", "message"),
+    [
+        ("poisson", 0.0, "All 400 responses are 0"),
+        ("negative_binomial", 0.0, "All 400 responses are 0"),
+        ("bernoulli", 0.0, "ended without success"),
+        ("bernoulli", 1.0, "ended with success"),
+    ],
+)
+def test_responses_that_tell_of_one_end_only_are_an_error(likelihood, y, message):
+    """The latent value is infinite: half of rows without any success had been predicted to have."""
+    with pytest.raises(ValueError, match=message):
+        zonal.KernelGLM(likelihood, budget=32).fit(X, np.full(400, y))
+
+
 @pytest.mark.parametrize("answer", ["score", "log_density"])
 def test_a_response_for_each_row_is_asked_for(answer):
     model = on_columns("poisson").fit(X, COUNTS)

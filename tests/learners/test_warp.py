@@ -55,6 +55,7 @@ def test_amplitude_and_warp_go_together():
     model = zonal.NeighborKriging(warp="auto").fit(X, loud * y)
     found = model.amplitude_at(np.array([[0.1, 0.5], [0.9, 0.5]]))
     assert found[1] > 1.5 * found[0]
+    assert ", places are moved, an amplitude varies\n" in str(model.recipe_)
     assert np.abs(model.warped(X) - X).max() > 0.01
 
 

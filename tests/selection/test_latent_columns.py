@@ -39,3 +39,13 @@ def test_the_classifier_ranks_columns_for_the_log_loss(loss):
         budget=64, metric=False, local=None, loss=loss, random_state=0
     ).fit(*skewed())
     assert isinstance(model.features_.steps[0][1], Ranker) == (loss == "log")
+
+
+def test_classes_chosen_by_a_sample_of_many_rows(monkeypatch):
+    """Neighbours of predictions are judged by candidates that have predicted something."""
+    monkeypatch.setattr("zonal.selection.choose.PILOT_ROWS", 600)
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((900, 8))
+    y = (np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0).astype(int)
+    model = zonal.KernelRidgeClassifier(budget=64, metric=False, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.8

@@ -22,13 +22,12 @@ from ..model.log_loss import LogLoss
 from ..model.recipe import Recipe, Share
 from ..model.start import Start
 from ..persistence.checkpoint import Run
-from ..rows import Block, Source, blockwise
+from ..rows import LEARN_ROWS, Block, Source, blockwise
 from ..rows.array import ArraySource
 from ..rows.kept import KEPT_BYTES
 from ..rows.progress import phase
 from ..rows.survey import Survey
 from ..selection.records import weighed_records
-from ..selection.rows import MAX_QUERIES
 from .model_learner import ModelLearner
 from .neighbor_kriging import NeighborKriging
 from .numerics import FEW_CLASSES
@@ -392,7 +391,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
                 candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
         if len(candidates) == 1:
             return found
-        X, labels, weight = how.sample(block, MAX_QUERIES)
+        X, labels, weight = how.sample(block, LEARN_ROWS)
         weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
         starts = [own for own, _ in candidates]
         records = weighed_records(start.recipe.records, starts, weighed.weights, weighed.errors)

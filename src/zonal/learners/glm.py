@@ -266,6 +266,9 @@ class KernelGLM(RegressorMixin, ModelLearner):
 
     def _learn(self, survey: Survey, **options: Any) -> Any:
         given = Block(*survey.sample[1:])
+        if survey.whole:
+            likelihood = as_likelihood(self.likelihood)
+            likelihood.check_all(unpacked(given.y)[0], weights_of(given))
         rows = self._linearised(given)
         self._observed_ = Block(None, given.y, given.weight)
         sample = survey.sample._replace(y=rows.y, weight=rows.weight)

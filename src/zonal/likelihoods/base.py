@@ -139,6 +139,9 @@ class Likelihood:
                 + ". Correct the rows or use another likelihood."
             )
 
+    def check_all(self, observed: Observed, weight: FloatArray) -> None:
+        """Raise ValueError if all rows together are explained best by an infinite latent value."""
+
     def beginning(self, observed: Observed, offset: FloatArray, level: float) -> FloatArray:
         """Return latent values halfway between the responses and their mean, to start from.
 

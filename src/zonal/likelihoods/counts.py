@@ -40,6 +40,14 @@ class LogLink(Likelihood):
         """Return the f that has this mean."""
         return np.asarray(np.log(np.maximum(mean, np.exp(-LARGEST))))
 
+    def check_all(self, observed: Observed, weight: FloatArray) -> None:
+        """Raise ValueError if nothing was counted anywhere."""
+        if not weight @ observed.y > 0:
+            raise ValueError(
+                f"All {np.count_nonzero(weight)} responses are 0: how rare they are cannot be told "
+                f"by likelihood={self.name!r}. Add rows in which something was counted."
+            )
+
     def level(self, observed: Observed, offset: FloatArray, weight: FloatArray) -> float:
         """Return Σ w y / Σ w e^offset, the rate of all rows."""
         rate = float(weight @ observed.y / (weight @ self.mean(offset)))

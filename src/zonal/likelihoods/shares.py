@@ -61,6 +61,16 @@ class Binomial(Likelihood):
         best = xlogy(y, y / n) + xlogy(n - y, 1 - y / n)
         return np.asarray(best - y * f + n * np.logaddexp(0.0, f))
 
+    def check_all(self, observed: Observed, weight: FloatArray) -> None:
+        """Raise ValueError if all trials ended alike."""
+        successes, trials = weight @ observed.y, weight @ observed.trials
+        if not 0 < successes < trials:
+            raise ValueError(
+                f"All trials of {np.count_nonzero(weight)} rows ended "
+                f"{'with' if successes else 'without'} success: what else may happen cannot be "
+                f"told by likelihood={self.name!r}. Add rows that ended otherwise."
+            )
+
     def mean(self, f: FloatArray) -> FloatArray:
         """Return the mean of y (of one trial) given f."""
         return np.asarray(expit(f))

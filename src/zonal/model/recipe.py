@@ -155,6 +155,9 @@ class Recipe:
             )
             part = f"{kernel or 'kernel by evidence'}, {local.n_neighbors} neighbours"
             part += ", noise by evidence" if noise is None else f", noise {noise:.3g}"
+            if found is not None:
+                part += ", places are moved" * (found.warp is not None)
+                part += ", an amplitude varies" * (found.amplitude is not None)
         shrink = f"{self.alpha:.3g}" if not isinstance(self.alpha, str) else f"by {self.alpha}"
         chosen = f"among {len(self.records)}" if self.records else "by the user"
         shares = [f"{weight:.2f}" for weight in self.weights]

@@ -208,13 +208,6 @@ class Ladder:
             self.log.choose(candidate.line, *shares)
         return found
 
-    def nearest_rows(self) -> Candidate:
-        """Return the best local part in plain columns, with length scales of each or of all."""
-        found = [self._noted(self.neighbors.smoothest(self.neighbors.first()))]
-        if self.local.kernel is None and self._has_time("one length scale", found[0]):
-            found.append(self._noted(self.neighbors.isotropic()))
-        return self._noted(self.neighbors.polished(min(found, key=_loss)))
-
     def columns(self, both_kinds: bool = False) -> list[Candidate]:
         """Return the candidates for other columns.
 
