@@ -87,7 +87,7 @@ SIGNATURES = {
     "ForwardKFold": "(n_splits=5, *, time='auto', horizon=None, gap=0.0)",
     "NeighborKriging": "(kernel='auto', n_neighbors=32, *, noise='auto', n_features=256, "
     "random_state=None, verbose=False, time_limit=None, time=None, "
-    "amplitude=None, warp=None)",
+    "amplitude='auto', warp=None)",
     "KernelRidge.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",
     "KernelRidge.predict_quantiles": "(self, X, q=(0.05, 0.5, 0.95), *, noise_variance=None)",
     "GaussianProcess.predict_interval": "(self, X, coverage=0.9, *, noise_variance=None)",

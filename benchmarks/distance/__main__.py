@@ -64,8 +64,8 @@ def _fit(task: Task, options: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarr
         "fit": (middle - clock, middle_cpu - cpu),
         "predict": (time.perf_counter() - middle, time.process_time() - middle_cpu),
     }
-    noise = float(model._solution_.noise[0]) if chosen else model.noise_ * model.scale_
-    return model, mean, np.hypot(std, np.sqrt(noise)), found
+    noise = np.sqrt(model._solution_.noise_at(model._cells_.rows(task.X[task.asked]))[:, 0])
+    return model, mean, np.hypot(std, noise), found
 
 
 def _scores(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> dict[str, float]:

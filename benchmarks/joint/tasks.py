@@ -110,7 +110,7 @@ def areas(name: str) -> dict[str, Any]:
         )
         mean, joint = model.posterior_sums(rows.X[asked], weights)
         if variance is None:
-            noise = np.full(len(column), model.noise_ * model.scale_)
+            noise = model.noise_ * model.scale_ * model.amplitude_at(rows.X[asked]) ** 2
         else:
             noise = model.extra_noise_ + variance[asked]
         own = (weights * weights).T @ noise
@@ -148,7 +148,8 @@ def errors(n_rows: int = 40_000) -> dict[str, Any]:
         ("own errors", {"noise_variance": rows.std[train] ** 2}),
     ):
         cpu = time.process_time()
-        model = zonal.NeighborKriging().fit(rows.X[train], rows.y[train], **options)
+        model = zonal.NeighborKriging(amplitude=None, warp=None)  # as known errors have it
+        model.fit(rows.X[train], rows.y[train], **options)
         cpu = time.process_time() - cpu
         mean, std = model.predict(rows.X[test], return_std=True)
         noise = model.extra_noise_ + rows.std[test] ** 2 if options else model.noise_ * model.scale_

@@ -49,11 +49,11 @@ def _run(task: Task, fit: Callable[[], Any], predict: Callable[[Any], Any]) -> A
 
 def _with_noise(model: Any, X: Any) -> Any:
     """Mean and standard deviation of a new observation; features alone have no noise of theirs."""
-    local = model if isinstance(model, zonal.NeighborKriging) else model.local_
-    if local is None:
+    if not isinstance(model, zonal.NeighborKriging) and model.local_ is None:
         return model.predict(X)
     mean, std = model.predict(X, return_std=True)
-    return mean, np.sqrt(std**2 + local.noise_ * local.scale_)
+    noise = model._solution_.noise_at(model._cells_.rows(X))[:, 0]
+    return mean, np.sqrt(std**2 + noise)
 
 
 def ours(task: Task, **options: Any) -> Result:

@@ -23,26 +23,25 @@ EARTH = 6371.0088
 # Radius of a disc, how far a judged cell must be from what is left, and between two middles, km.
 RADIUS, LEAST, APART = 1000.0, 600.0, 600.0
 NORTH, COVERAGE = 64.0, 0.9
-VARIES = zonal.NeighborKriging(amplitude="auto")
-BLOCKS = zonal.BlockKFold(5, 1800, unit="km")
+FILL = "`zonal.fill` with nothing set"
 MODELS: dict[str, Any] = {
-    "as `zonal.fill` chooses it: intervals for places between others": zonal.KernelRidge(),
-    'as `zonal.fill` with `local=NeighborKriging(amplitude="auto")`': zonal.KernelRidge(
-        local=VARIES
+    FILL: zonal.KernelRidge(),
+    "the same, not told which cells will be asked": zonal.KernelRidge(),
+    "the same with `local=NeighborKriging(amplitude=None)`": zonal.KernelRidge(
+        local=zonal.NeighborKriging(amplitude=None)
     ),
-    '`NeighborKriging(amplitude="auto")` alone, of unit vectors': VARIES,
-    '`cv=BlockKFold(5, 1800, unit="km")`: intervals for gaps': zonal.KernelRidge(cv=BLOCKS),
 }
 
 
-def january() -> tuple[pd.DataFrame, np.ndarray]:
-    """Latitudes, longitudes and values."""
+def january() -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
+    """Latitudes and longitudes of values, these, and the cells without one."""
     with xr.open_dataset(COADS, decode_times=False) as data:
         sst = data["SST"].isel(TIME=0).load()
     lat, lon = np.meshgrid(sst["COADSY"], (sst["COADSX"] + 180) % 360 - 180, indexing="ij")
     known = sst.notnull().values
-    places = pd.DataFrame({"lat": lat[known].astype(float), "lon": lon[known].astype(float)})
-    return places, sst.values[known].astype(float)
+    cells = pd.DataFrame({"lat": lat.ravel().astype(float), "lon": lon.ravel().astype(float)})
+    values = known.ravel()
+    return cells[values], sst.values[known].astype(float), cells[~values]
 
 
 def kilometres(points: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -60,8 +59,14 @@ def middles(points: np.ndarray, north: np.ndarray) -> list[int]:
         found.append(int(north[np.argmax(distance)]))
 
 
-def trial(places: pd.DataFrame, y: np.ndarray, learner: Any) -> tuple[np.ndarray, ...]:
-    """Errors, standard deviations, whether intervals hold, and distances in all discs."""
+def trial(
+    places: pd.DataFrame, y: np.ndarray, learner: Any, holes: pd.DataFrame | None
+) -> tuple[np.ndarray, ...]:
+    """Errors, standard deviations, whether intervals hold, and distances in all discs.
+
+    With `holes`, the model is told that these and the cells of the disc will be asked, as
+    `zonal.fill` tells it.
+    """
     points = to_sphere(places["lat"], places["lon"])
     north = np.flatnonzero(places["lat"] > NORTH)
     rows = places if isinstance(learner, zonal.KernelRidge) else pd.DataFrame(points)
@@ -71,7 +76,8 @@ def trial(places: pd.DataFrame, y: np.ndarray, learner: Any) -> tuple[np.ndarray
         asked = np.flatnonzero(hidden & (places["lat"].to_numpy() > NORTH))
         distance = kilometres(points[asked], points[~hidden]).min(axis=1)
         asked, distance = asked[distance > LEAST], distance[distance > LEAST]
-        model = clone(learner).set_params(random_state=0).fit(rows[~hidden], y[~hidden])
+        told = {} if holes is None else {"queries": pd.concat([holes, places[hidden]])}
+        model = clone(learner).set_params(random_state=0).fit(rows[~hidden], y[~hidden], **told)
         mean = model.predict(rows.iloc[asked])
         lower, upper = model.predict_interval(rows.iloc[asked], COVERAGE)
         inside = (lower <= y[asked]) & (y[asked] <= upper)
@@ -98,10 +104,11 @@ def write(rows: list[tuple[str, ...]]) -> None:
 
 def main() -> None:
     """Run and write the table."""
-    places, y = january()
+    places, y, holes = january()
     rows: list[tuple[str, ...]] = []
     for name, learner in MODELS.items():
-        error, wide, inside, distance, disc = trial(places, y, learner)
+        told = holes if name == FILL else None
+        error, wide, inside, distance, disc = trial(places, y, learner, told)
         worst = min(inside[disc == one].mean() for one in np.unique(disc))
         rows.append((
             name, f"{len(np.unique(disc))}", f"{len(error)}", f"{np.median(distance):.0f}",

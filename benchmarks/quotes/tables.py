@@ -253,6 +253,7 @@ def maps() -> str:
     """Errors and scores of maps beside kriging and splines."""
     methods = {
         "`KernelRidge()`": "**zonal** `KernelRidge()`",
+        "GPBoost": "GPBoost, Vecchia",
         "verde `KNeighbors`": "verde `KNeighbors`",
         "verde `Spline`": "verde `Spline` on blocks",
         "PyKrige": "PyKrige, 24 closest of 10,000",

@@ -48,7 +48,8 @@ def kriging(task: Task, **options: Any) -> tuple[np.ndarray, np.ndarray, dict[st
         "predict": (time.perf_counter() - middle, time.process_time() - middle_cpu),
         "kernel": " ".join(str(model.kernel_).split()),
     }
-    return mean, np.hypot(std, np.sqrt(model.noise_ * model.scale_)), found
+    noise = np.sqrt(model.noise_ * model.scale_) * model.amplitude_at(task.X[task.asked])
+    return mean, np.hypot(std, noise), found
 
 
 def with_time(task: Task) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:

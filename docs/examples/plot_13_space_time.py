@@ -38,7 +38,8 @@ print(f"{known.sum()} rows; {' '.join(str(model.kernel_).split())}")
 def with_band(axis, at, label):
     """Draw the mean and the 90 % band of observations at rows, over their days."""
     mean, std = model.predict(at, return_std=True)
-    spread = 1.645 * np.hypot(std, np.sqrt(model.noise_ * model.scale_))
+    noise = np.sqrt(model.noise_ * model.scale_) * model.amplitude_at(at)
+    spread = 1.645 * np.hypot(std, noise)
     axis.fill_between(at[:, -1], mean - spread, mean + spread, alpha=0.3, label="90 %")
     axis.plot(at[:, -1], mean, label=label)
     return mean, spread

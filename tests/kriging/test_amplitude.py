@@ -10,11 +10,12 @@ import zonal
 from zonal.kriging.amplitude import Amplitude, Box, Sphere, surface_of
 from zonal.kriging.amplitude_search import _Evidence, with_amplitude
 from zonal.kriging.joint import fit_joint
-from zonal.kriging.locations import locate
+from zonal.kriging.locations import Repeated, locate
 from zonal.kriging.low import LandmarkLow, SphereLow
 from zonal.kriging.process import LocalProcess
 from zonal.kriging.search import Found
 from zonal.kriging.sequential import Sequence
+from zonal.kriging.whitening import Whitening
 
 KERNEL = zonal.Matern(1.5, 0.7)
 
@@ -219,3 +220,29 @@ def test_a_box_ends_where_rows_end():
     slopes = box.gradient(beyond, np.ones(9))
     assert slopes[0, 0] == 0
     assert slopes[1, 1] == 0
+
+
+def independent(law, n=20_000):
+    """The evidence of independent rows of one deviation, drawn from a law."""
+    rows = sphere(n)
+    white = Whitening(
+        np.arange(n, dtype=np.int32), np.full((n, 1), -1, np.int32), np.zeros((n, 1)), np.ones(n)
+    )
+    functions = Sphere(0, 3, 2).at(rows)
+    targets = law(np.random.default_rng(13), n)[:, None]
+    center = functions.mean(axis=0)
+    return _Evidence(white, targets, functions - center, center, Repeated.nothing(n, 1))
+
+
+def test_heavy_tails_tell_less():
+    """(κ - 1)/2 with κ the kurtosis: 3 of a normal law, 6 of Laplace's."""
+    nothing = np.zeros(8)
+    normal = independent(lambda rng, n: rng.standard_normal(n))
+    heavy = independent(lambda rng, n: rng.laplace(size=n))
+    assert_allclose(normal.dispersion_at(nothing), 1.0, atol=0.1)
+    assert_allclose(heavy.dispersion_at(nothing), 2.5, atol=0.3)
+    coef = 0.1 * np.random.default_rng(14).standard_normal(8)
+    fewer = replace(heavy, dispersion=2.0)
+    for less, more in zip(fewer.at(coef), heavy.at(coef), strict=True):
+        assert_allclose(less, more / 2)
+    assert_allclose(fewer.information(), heavy.information() / 2)

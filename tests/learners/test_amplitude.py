@@ -1,4 +1,4 @@
-"""`NeighborKriging(amplitude="auto")`: what is restless here and calm there."""
+"""`NeighborKriging()` where a field is restless here and calm there."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def field(n=900, seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     X, y = field()
-    return zonal.NeighborKriging(amplitude="auto").fit(X[:700], y[:700]), X, y
+    return zonal.NeighborKriging().fit(X[:700], y[:700]), X, y
 
 
 def test_deviations_hold_on_both_sides(fitted):
@@ -28,7 +28,7 @@ def test_deviations_hold_on_both_sides(fitted):
     z = (y[700:] - mean) / total
     for side in (X[700:, 0] < 0.5, X[700:, 0] >= 0.5):
         assert_allclose(np.sqrt(np.mean(z[side] ** 2)), 1, atol=4 / np.sqrt(2 * side.sum()))
-    same = zonal.NeighborKriging().fit(X[:700], y[:700])
+    same = zonal.NeighborKriging(amplitude=None).fit(X[:700], y[:700])
     mean, std = same.predict(X[700:], return_std=True)
     z = (y[700:] - mean) / np.hypot(std, np.sqrt(same.noise_ * same.scale_))
     assert np.std(z[X[700:, 0] < 0.5]) < 0.6  # e^(2·.25 - 1) is .61, of 1 in the middle
@@ -65,27 +65,41 @@ def test_left_out_rows_have_deviations_of_their_place(fitted):
         assert_allclose(np.sqrt(np.mean(z[side] ** 2)), 1, atol=4 / np.sqrt(2 * side.sum()))
 
 
-def test_it_must_be_asked_for_and_can_be(fitted):
+def test_few_rows_and_who_wants_it_stay_the_same_everywhere(fitted):
     _, X, y = fitted
-    assert_allclose(zonal.NeighborKriging().fit(X[:200], y[:200]).amplitude_at(X[:5]), 1)
+    assert_allclose(zonal.NeighborKriging().fit(X[:299], y[:299]).amplitude_at(X[:5]), 1)
+    same = zonal.NeighborKriging(amplitude=None).fit(X, y)
+    assert_allclose(same.amplitude_at(X[:5]), 1)
     with pytest.raises(ValueError, match=r"amplitude='yes' of NeighborKriging must be \"auto\""):
         zonal.NeighborKriging(amplitude="yes").fit(X, y)
-    part = zonal.NeighborKriging(amplitude="auto")
-    with pytest.raises(ValueError, match="is not available in KernelRidgeClassifier"):
-        zonal.KernelRidgeClassifier(local=part).fit(X[:200], y[:200] > 5)
-    model = zonal.KernelRidge(None, local=part).fit(X[:700], y[:700])
-    found = model.local_.amplitude_at(np.array([[0.1, 0.5], [0.9, 0.5]]))
-    assert found[1] > 2 * found[0]
+
+
+@pytest.mark.parametrize("model", [zonal.KernelRidge(None), zonal.KernelRidge(random_state=0)])
+def test_kernel_ridge_has_it_too(fitted, model):
+    _, X, y = fitted
+    model.fit(X[:700], y[:700])
+    _, std = model.predict(np.array([[0.1, 0.5], [0.9, 0.5]]), return_std=True)
+    assert std[1] > 2 * std[0]
+
+
+def test_classes_and_known_errors_do_not(fitted):
+    _, X, y = fitted
+    labels = zonal.KernelRidgeClassifier(local=zonal.NeighborKriging()).fit(X[:400], y[:400] > 5)
+    assert labels._solution_.part.found.amplitude is None
+    errors = zonal.KernelRidge(random_state=0)
+    errors.fit(X[:700], y[:700], noise_variance=np.full(700, 0.01))
+    assert errors._solution_.part.found.amplitude is None
 
 
 def test_rows_at_one_place_have_the_deviation_of_that_place():
-    y = np.random.default_rng(0).standard_normal(50)
-    model = zonal.NeighborKriging(amplitude="auto", warp="auto").fit(np.ones((50, 2)), y)
+    y = np.random.default_rng(0).standard_normal(320)
+    model = zonal.NeighborKriging(warp="auto").fit(np.ones((320, 2)), y)
     assert_allclose(model.predict(np.ones((1, 2))), y.mean())
     assert_allclose(model.amplitude_at(np.ones((1, 2))), 1)
 
 
 def test_a_kernel_that_is_given_stays_the_same_everywhere(fitted):
     _, X, y = fitted
-    given = zonal.NeighborKriging(zonal.Matern(1.5, 0.2), noise=0.05, amplitude="auto")
-    assert_allclose(given.fit(X[:300], y[:300]).amplitude_at(X[:5]), 1)
+    given = zonal.NeighborKriging(zonal.Matern(1.5, 0.2), noise=0.05)
+    assert_allclose(given.fit(X, y).amplitude_at(X[:5]), 1)
+    assert_allclose(given.warped(X[:5]), X[:5])

@@ -5,10 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import zonal
-from tests.partitions.common import Blocks, parts
 
 
-def field(n=250, seed=0):
+def field(n=320, seed=0):
     """Rows of a plane, and a field that is long along the diagonal."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, 1, (n, 2))
@@ -19,14 +18,15 @@ def field(n=250, seed=0):
 @pytest.fixture(scope="module")
 def model():
     X, y = field()
-    return zonal.NeighborKriging(n_neighbors=250, n_features=0, warp="auto").fit(X, y)
+    options = {"amplitude": None, "warp": "auto"}
+    return zonal.NeighborKriging(n_neighbors=320, n_features=0, **options).fit(X, y)
 
 
 def test_it_is_the_model_of_warped_rows(model):
     """With all rows as neighbours the order of rows does not matter."""
     X, y = field()
     asked = np.random.default_rng(1).uniform(0, 1, (40, 2))
-    there = zonal.NeighborKriging(model.kernel_, 250, noise=model.noise_, n_features=0)
+    there = zonal.NeighborKriging(model.kernel_, 320, noise=model.noise_, n_features=0)
     there.fit(model.warped(X), y)
     assert np.abs(model.warped(X) - X).max() > 0.01
     mean, std = model.predict(asked, return_std=True)
@@ -52,9 +52,10 @@ def test_gradients_intervals_and_draws_see_the_rows_as_given(model):
 def test_amplitude_and_warp_go_together():
     X, y = field(800)
     loud = np.exp(1.5 * X[:, 0])
-    model = zonal.NeighborKriging(amplitude="auto", warp="auto").fit(X, loud * y)
+    model = zonal.NeighborKriging(warp="auto").fit(X, loud * y)
     found = model.amplitude_at(np.array([[0.1, 0.5], [0.9, 0.5]]))
     assert found[1] > 1.5 * found[0]
+    assert ", places are moved, an amplitude varies\n" in str(model.recipe_)
     assert np.abs(model.warped(X) - X).max() > 0.01
 
 
@@ -70,27 +71,21 @@ def test_a_ridge_that_is_given_takes_no_warp_away():
     assert_allclose(again.predict(asked), given.predict(asked), rtol=1e-9)
 
 
-def test_rows_of_a_stream_are_gathered_for_a_warp(monkeypatch):
-    X, y = field()
-    whole = zonal.NeighborKriging(warp="auto").fit(X, y)
-    with parts():
-        model = zonal.NeighborKriging(warp="auto").fit(Blocks(X, y, size=50), None)
-    asked = np.random.default_rng(1).uniform(0, 1, (40, 2))
-    assert np.abs(model.warped(X) - X).max() > 0.01
-    assert_allclose(model.predict(asked), whole.predict(asked), rtol=1e-9)
-    monkeypatch.setattr("zonal.partitions.staying.KEPT_BYTES", 1000)
-    with pytest.raises(ValueError, match=r"keeps all rows in memory.*warp=\"auto\""):
-        zonal.NeighborKriging(warp="auto").fit(Blocks(X, y, size=50), None)
+def test_the_choice_takes_it_where_it_is_asked_for():
+    X, y = field(600)
+    part = zonal.NeighborKriging(n_features=0, warp="auto")
+    model = zonal.KernelRidge(local=part, random_state=0).fit(X, y)
+    assert model._solution_.part.found.warp is not None
 
 
 def test_what_is_asked_wrongly_is_named():
-    X, y = field(100)
+    X, y = field(320)
     with pytest.raises(ValueError, match=r"warp='yes' of NeighborKriging must be \"auto\""):
         zonal.NeighborKriging(warp="yes").fit(X, y)
-    beside = zonal.KernelRidge(local=zonal.NeighborKriging(warp="auto"))
+    part = zonal.NeighborKriging(warp="auto")
     with pytest.raises(ValueError, match="stands alone"):
-        beside.fit(X, y)
+        zonal.KernelRidge(zonal.FourierFeatures(), local=part).fit(X, y)
     for learner in (zonal.KernelRidgeClassifier, zonal.GaussianProcess):
         with pytest.raises(ValueError, match=f"is not available in {learner.__name__}"):
-            learner(features=None, local=zonal.NeighborKriging(warp="auto")).fit(X, y > 0)
+            learner(features=None, local=part).fit(X, y > 0)
     assert_allclose(zonal.NeighborKriging().fit(X, y).warped(X[:5]), X[:5])

@@ -131,3 +131,12 @@ def test_without_holes_the_calibration_is_that_of_rows_left_out():
     map_ = solution.joint.process.features
     near = LeftOut(solution.observations.places, left_out(solution, solution.observations, map_))
     assert at_distances(solution, map_, near, None).held is None
+
+
+def test_what_new_holes_need_is_not_taken_away_where_queries_are_known():
+    """The factor has an allowance for holes that were not seen; quantiles are of rows alone."""
+    y = field(zonal.Matern(2.5, 8.0))
+    model = kriging(zonal.Matern(0.5, 8.0), 0.001)
+    found = model.fit(GRID[~HOLE], y[~HOLE], queries=GRID[HOLE]).calibration_
+    assert found.distance is not None
+    assert found.n_scores == np.sum(~HOLE)

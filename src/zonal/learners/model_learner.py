@@ -131,20 +131,22 @@ class ModelLearner(FittedAttributes):
             return None
         required = not isinstance(self.local, str) or self.features is None
         if isinstance(self.local, str):
-            return Local(required=required) if required or is_automatic(self.features) else None
-        given = Local.of(self.local)
-        for name, asked in (("amplitude", given.varies), ("warp", given.warps)):
-            if asked and not self._varies:
-                raise ValueError(
-                    f'NeighborKriging({name}="auto") is not available in {type(self).__name__}: '
-                    f"use {name}=None."
-                )
-        if given.warps and self.features is not None:
+            if not (required or is_automatic(self.features)):
+                return None
+            given = Local(required=required)
+        else:
+            given = Local.of(self.local)
+        if given.warps and not self._varies:
+            raise ValueError(
+                f'NeighborKriging(warp="auto") is not available in {type(self).__name__}: use '
+                "warp=None."
+            )
+        if given.warps and not (self.features is None or is_automatic(self.features)):
             raise ValueError(
                 f'NeighborKriging(warp="auto") stands alone, and is not available beside the '
                 f"features of {type(self).__name__}: use warp=None, or features=None."
             )
-        return given
+        return replace(given, varies=given.varies and self._varies)
 
     def _splits_rows(self, groups: Any) -> bool:
         """Tell whether a splitter judges the model."""
@@ -163,10 +165,9 @@ class ModelLearner(FittedAttributes):
     ) -> Source:
         self._errors_ = errors
         splits, part = self._splits_rows(groups), self._local_part()
-        # A splitter and a warp need all rows in memory; for a local part they may stay where they
-        # are.
+        # A splitter needs all rows in memory; for a local part they may stay where they are.
         gathers = splits or resumable or errors is not None
-        stays = part is not None and self._in_parts and not (gathers or part.warps)
+        stays = part is not None and self._in_parts and not gathers
         large = left_in_place(X, y, weight) if stays else None
         if large is not None:
             return large
@@ -266,6 +267,8 @@ class ModelLearner(FittedAttributes):
                     "dense array of fewer columns."
                 )
             local = None
+        if local is not None and self._errors_ is not None:  # known errors do not vary with s
+            local = replace(local, varies=False, warps=False)
         if local is not None and local.periods is None:
             local = replace(local, periods=self._cells_.periods)
         if self.features is None:

@@ -87,18 +87,19 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         with time (`SpaceTime`), what stays at its place and, for each period that the rows cover
         twice, a season, as far as the evidence wants them. Where all times lie within one period
         time is a circle: December lies beside January. Neighbours are the most correlated rows.
-    amplitude : "auto" or None, default=None
-        ``"auto"``: where rows are places (points of the sphere or two columns, and maybe a time)
-        and the kernel is found by evidence, noise and what features leave of the process are
-        multiplied with a smooth s(x) of low harmonics, if the evidence gains; see `amplitude_at`.
-        Forecasts are sharper where a field is restless here and calm there; far from all rows s is
-        a guess. None: the field is the same everywhere.
+    amplitude : "auto" or None, default="auto"
+        ``"auto"``: where there are 300 rows or more that are places (points of the sphere or two
+        columns, and maybe a time) and the kernel is found by evidence, noise and what features
+        leave of the process are multiplied with a smooth s(x) of low harmonics, if the evidence
+        gains; see `amplitude_at`. Forecasts are sharper where a field is restless here and calm
+        there; far from all rows s is a guess. None: the field is the same everywhere.
     warp : "auto" or None, default=None
-        ``"auto"``: where rows are such places and the kernel is found by evidence, distances are
-        taken between places that are moved, x + ∇φ(x), with φ of harmonics of degree 2 (on the
-        sphere, onto which places are put back) or of products of cosines (on a plane), if the
-        evidence gains more than they cost; see `warped`. So length scales differ from north–south
-        to east–west, and vary with place. None: they are the same everywhere.
+        ``"auto"``: where rows are such places, without a time, and the kernel is found by evidence,
+        distances are taken between places that are moved, x + ∇φ(x), with φ of harmonics of degree
+        2 (on the sphere, onto which places are put back) or of products of cosines (on a plane), if
+        the evidence gains more than they cost; see `warped`. So length scales differ from
+        north–south to east–west, or along axes of any direction, and vary with place. The search
+        takes two to three times as long. None: they are the same everywhere.
 
     Attributes
     ----------
@@ -150,7 +151,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         verbose: bool = False,
         time_limit: float | None = None,
         time: Any = None,
-        amplitude: str | None = None,
+        amplitude: str | None = "auto",
         warp: str | None = None,
     ) -> None:
         self.kernel = kernel
@@ -337,8 +338,8 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         >>> import numpy as np
         >>> import zonal
         >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(0, 1, (250, 2))
-        >>> y = np.sin(14 * (X[:, 0] - X[:, 1])) + 0.05 * rng.standard_normal(250)
+        >>> X = rng.uniform(0, 1, (320, 2))
+        >>> y = np.sin(14 * (X[:, 0] - X[:, 1])) + 0.05 * rng.standard_normal(320)
         >>> model = zonal.NeighborKriging(n_features=0, warp="auto").fit(X, y)
         >>> ends = model.warped([[0.4, 0.4], [0.6, 0.6], [0.4, 0.6], [0.6, 0.4]])
         >>> along, across = np.linalg.norm(ends[[1, 3]] - ends[[0, 2]], axis=1)
@@ -367,7 +368,7 @@ class NeighborKriging(RegressorMixin, ModelLearner):
         >>> rng = np.random.default_rng(0)
         >>> X = rng.uniform(0, 1, (500, 2))
         >>> y = np.exp(2 * X[:, 0]) * (np.sin(9 * X[:, 1]) + 0.3 * rng.standard_normal(500))
-        >>> model = zonal.NeighborKriging(amplitude="auto").fit(X, y)
+        >>> model = zonal.NeighborKriging().fit(X, y)
         >>> calm, restless = model.amplitude_at([[0.1, 0.5], [0.9, 0.5]])
         >>> bool(restless > 2 * calm)
         True

@@ -93,7 +93,7 @@ def calibrate_mixture(
             for part, one in zip(parts, told, strict=True)
         ]
     far = _mixed([found for found, _ in said], shares(holes.distance))
-    return calibrated(near, own, far, said[0][1], holes, wanted)
+    return calibrated(near, own, far, said[0][1], holes)
 
 
 def left_out_mixture(

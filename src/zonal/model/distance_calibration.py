@@ -2,9 +2,12 @@
 
 Rows that are left out one by one tell of new rows beside known ones. For holes, balls are emptied
 of rows (`held_out`), their rows are predicted from all others with parameters that stay, and the
-model's own deviations get a factor that changes with the distance (`calibration.distance`). The
-quantiles are those of rows left out alone; where it is known what will be asked, those of all
-rows that are held out, weighted such that their distances are those of the queries.
+model's own deviations get a factor that changes with the distance (`calibration.distance`), by
+balls as large as the holes that will be asked where these are known. The quantiles are those of
+rows left out alone. Those of all rows with the distances of the queries took away again what the
+factor has for a new hole, which may err more than all that were seen: in nine caps of 1,000 km
+that were emptied north of 64° in two other months than the benchmark's, 90 % held about 80 % of the
+values more than 600 km from the next, and hold 87.3 %.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +23,7 @@ from ..calibration.variance import OutOfFold, log_squares
 from ..kriging.joint import Features, Joint
 from ..kriging.neighbors import Indices, Nearest
 from ..kriging.units import column_groups
-from .held_out import LEAST_HOLES, HeldOut, hold_out, matched_weights, time_like
+from .held_out import LEAST_HOLES, HeldOut, hold_out, time_like
 from .local_solution import LocalSolution
 from .split_fits import SplitFits
 from .unseen import FIELD_NEIGHBORS, errors_at, predicted
@@ -76,7 +79,7 @@ def at_distances(
         return Calibration.of(near.found, near.variance, near.log_variance)
     far, log_far = holes.predicted(solution, features, near)
     own = own_distance(solution, near.places)
-    return calibrated(near, own, far, log_far, holes, wanted)
+    return calibrated(near, own, far, log_far, holes)
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,6 @@ def calibrated(
     far: OutOfFold,
     log_far: FloatArray,
     holes: Holes,
-    wanted: FloatArray | None,
 ) -> Calibration:
     """Compare scores of rows that are left out alone with those of rows in holes.
 
@@ -144,8 +146,6 @@ def calibrated(
         The distance of each of its rows to the nearest other one.
     far, log_far, holes
         What is predicted for rows in holes (`Holes.predicted`).
-    wanted : ndarray of shape (q,) or None
-        As in `at_distances`.
     """
     distance = holes.distance
     scale = distance_scale(
@@ -156,12 +156,7 @@ def calibrated(
     every = OutOfFold.joined([near.found, far])
     log_every = np.concatenate([log_near, log_far + _twice(scale, distance)])
     distances = np.concatenate([own, distance])
-    if wanted is None:
-        calibration = Calibration.of(near.found, near.variance, log_near, scale)
-    else:
-        weight = every.weight * matched_weights(distances, wanted)
-        matched = replace(every, weight=weight)
-        calibration = Calibration.of(matched, near.variance, log_every, scale)
+    calibration = Calibration.of(near.found, near.variance, log_near, scale)
     spacing = float(np.median(own))
     held = held_at_distances(every.scores(log_every), distances, spacing, calibration.quantiles)
     return replace(calibration, held=held)

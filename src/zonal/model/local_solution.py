@@ -13,7 +13,6 @@ from .._typing import Array, FloatArray
 from ..calibration.intervals import Calibration
 from ..features.chain_rule import features_gradient
 from ..kriging.absolute import AbsoluteEvidence
-from ..kriging.amplitude_search import with_amplitude
 from ..kriging.covariance import covariance_of
 from ..kriging.joint import Joint, first_rows, fit_joint
 from ..kriging.joint_search import joint_parameters
@@ -24,7 +23,7 @@ from ..kriging.process import LocalProcess
 from ..kriging.search import Found, find_parameters
 from ..kriging.space_time import find_space_time
 from ..kriging.space_time_split import more_evident, split_space_time
-from ..kriging.warp_search import find_warp
+from ..kriging.varying import varying
 from ..moments.folds import Splits
 from ..rows import Block, row_hash, sample_rows
 from ..rows.copies import content_hash
@@ -368,11 +367,13 @@ def solve_local(
             verbose=verbose,
             deadline=deadline,
             periods=periods,
+            varies=varies,
             warps=warps,
         )
     if found.warp is not None:
         X = found.warp.transform(X)
-        locations = locations.moved(found.warp.transform(locations.rows))
+        # In the order of what places are moved to, which is that of rows in parts.
+        locations = locate(np.asarray(X), Y - offset, weight, seed, learnt)
         queries = None if queries is None else found.warp.transform(queries)
     found = shrunk(found, alpha)
     scale = None
@@ -393,9 +394,6 @@ def solve_local(
         weight, unit = errors.relative(precision)
         locations, found = at(extra)[0], replace(found, noise=unit / scale)
     m = min(n_neighbors, len(locations))
-    if varies:
-        in_time = periods is not None
-        found = with_amplitude(locations, found, m, in_time=in_time, verbose=verbose)
     process = LocalProcess(
         locations.rows, locations.weight, found.kernel, found.noise, m, found.low, found.amplitude
     )
@@ -431,20 +429,48 @@ def find_local(
     verbose: bool = False,
     deadline: Deadline | None = None,
     periods: tuple[float, ...] | None = None,
+    varies: bool = False,
     warps: bool = False,
 ) -> Found:
     """Find the parameters of a local part by evidence, from places with targets about zero.
 
     The parameters are those of `solve_local`.
     """
-    warp = None
-    if warps:
-        in_time = periods is not None
-        warp = find_warp(
-            locations, noise=noise, in_time=in_time, verbose=verbose, deadline=deadline
-        )
-    if warp is not None:
-        locations = locations.moved(warp.transform(locations.rows))
+    search = partial(
+        _same_everywhere,
+        features=features,
+        kernel=kernel,
+        noise=noise,
+        n_neighbors=n_neighbors,
+        n_features=n_features,
+        verbose=verbose,
+        deadline=deadline,
+        periods=periods,
+    )
+    return varying(
+        locations,
+        search,
+        n_neighbors,
+        varies=varies,
+        warps=warps,
+        in_time=periods is not None,
+        verbose=verbose,
+        deadline=deadline,
+    )
+
+
+def _same_everywhere(
+    locations: Locations,
+    features: Callable[[Array], Array] | None,
+    kernel: Any,
+    noise: float | None,
+    n_neighbors: int,
+    n_features: int,
+    verbose: bool,
+    deadline: Deadline | None,
+    periods: tuple[float, ...] | None,
+) -> Found:
+    """Find parameters of a field that is the same everywhere."""
     splits = features is None and n_features > 0
     quick = partial(is_short, locations, n_neighbors) if splits else None
     found = find_parameters(
@@ -468,7 +494,7 @@ def find_local(
             move_noise=noise is None,
             verbose=verbose,
         )
-    return replace(found, warp=warp)
+    return found
 
 
 def shrunk(found: Found, alpha: float | None) -> Found:

@@ -1,5 +1,6 @@
 """What to fit, as a value."""
 
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,10 +9,15 @@ from ..kernels import Kernel, as_kernel
 from ..kriging.search import Found
 from .distance_weights import DistanceWeights
 
-__all__ = ["MIN_ROWS", "Local", "Recipe", "Share"]
+__all__ = ["MIN_ROWS", "Local", "Recipe", "Share", "varies_among"]
 
 #: With fewer rows there is nothing to choose by, and folds leave too much to chance.
 MIN_ROWS = 300
+
+
+def varies_among(places: Sized) -> bool:
+    """Tell whether there are enough places to ask whether a field is the same everywhere."""
+    return len(places) >= MIN_ROWS
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class Local:
     n_features: int = 256
     seconds: float | None = None
     periods: tuple[float, ...] | None = None
-    varies: bool = False
+    varies: bool = True
     warps: bool = False
 
     @classmethod
@@ -149,6 +155,9 @@ class Recipe:
             )
             part = f"{kernel or 'kernel by evidence'}, {local.n_neighbors} neighbours"
             part += ", noise by evidence" if noise is None else f", noise {noise:.3g}"
+            if found is not None:
+                part += ", places are moved" * (found.warp is not None)
+                part += ", an amplitude varies" * (found.amplitude is not None)
         shrink = f"{self.alpha:.3g}" if not isinstance(self.alpha, str) else f"by {self.alpha}"
         chosen = f"among {len(self.records)}" if self.records else "by the user"
         shares = [f"{weight:.2f}" for weight in self.weights]

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from .._deadline import Deadline
+from .._typing import Array
 from ..features.columns.table.encoding import SplitTable
 from ..features.space import FeatureSpace
 from ..kernels import Kernel
-from ..kriging.amplitude_search import with_amplitude
 from ..kriging.locations import locate
 from ..kriging.search import Found
 from ..moments import Moments
@@ -27,7 +27,7 @@ from .from_sums import FromSums
 from .known_errors import KnownErrors
 from .local_calibration import refitted_parts
 from .local_solution import MOST_SPLITS, find_local, shrunk, solve_local
-from .recipe import Recipe
+from .recipe import Recipe, varies_among
 from .ridge_path import seen_in, solve_folds, solve_splits
 from .ridge_posterior import RidgePosterior, left_out
 from .sampled_sums import SampledSums
@@ -227,14 +227,14 @@ class Start:
         local = self.recipe.local
         assert local is not None
         block, kernel = self._resolved(sums.joined())
-        varies = self._varies(kernel, block.X.shape[1])
-        if local.found is not None and not varies:
+        if local.found is not None:
             return shrunk(local.found, self._alpha)
         X, Y, weight = block.parts
         places = locate(np.asarray(X), np.asarray(Y, np.float64), weight, local.seed, self.learnt)
         offset = np.average(places.targets, axis=0, weights=places.weight)
         places = replace(places, targets=places.targets - offset)
-        found = local.found or find_local(
+        free = self._free(kernel, block.X)
+        found = find_local(
             places,
             local_map(self.recipe.features, self.n_columns),
             kernel=kernel,
@@ -244,23 +244,15 @@ class Start:
             verbose=verbose,
             deadline=Deadline(local.seconds),
             periods=local.periods,
+            varies=local.varies and free,
+            warps=local.warps and free,
         )
-        if varies:
-            in_time = local.periods is not None
-            found = with_amplitude(
-                places, found, local.n_neighbors, in_time=in_time, verbose=verbose
-            )
         return shrunk(found, self._alpha)
 
-    def _varies(self, kernel: Kernel | None, n_columns: int) -> bool:
-        """Tell whether the standard deviation may vary with place."""
-        local = self.recipe.local
-        return local is not None and local.varies and self._free(kernel, n_columns)
-
-    def _free(self, kernel: Kernel | None, n_columns: int) -> bool:
-        """Tell whether rows are places and nothing of the local part is given."""
+    def _free(self, kernel: Kernel | None, rows: Array) -> bool:
+        """Tell whether rows are places, enough of them, and nothing of the local part is given."""
         given = kernel is not None or self.recipe.features is not None or self.errors is not None
-        return not given and self.in_space(n_columns)
+        return not given and self.in_space(rows.shape[1]) and varies_among(rows)
 
     def _resolved(self, block: Block) -> tuple[Block, Kernel | None]:
         """Return rows with weights of mean one, and the kernel that is given as numbers."""
@@ -280,6 +272,7 @@ class Start:
         assert local is not None
         errors = None if block.weight is None else self.errors
         block, kernel = self._resolved(block)
+        free = self._free(kernel, block.X)
         part = solve_local(
             block,
             local_map(recipe.features, self.n_columns),
@@ -294,8 +287,8 @@ class Start:
             seed=local.seed,
             learnt=self.learnt,
             in_space=self.in_space(block.X.shape[1]),
-            varies=self._varies(kernel, block.X.shape[1]),
-            warps=local.warps and self._free(kernel, block.X.shape[1]),
+            varies=local.varies and free,
+            warps=local.warps and free,
             queries=self.asked,
             verbose=verbose,
             deadline=Deadline(local.seconds),

@@ -17,6 +17,7 @@ from ..kriging.joint import Features, Joint, carried_by, fit_joint, n_first_rows
 from ..kriging.marginal import Marginal, marginal
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found
+from ..kriging.warp import Warp
 from ..model.from_rows import FromRows, local_map
 from ..model.local_solution import JUDGED_ROWS, LocalSolution
 from ..model.start import Start
@@ -78,6 +79,8 @@ def fit_parts(
     assert isinstance(sample, KeptRows)
     found = start.parameters(sample, verbose)
     block = sample.joined()
+    if found.warp is not None:
+        block, prepared = _moved(found.warp, block), partial(_prepared, prepared, found.warp)
     features = local_map(start.recipe.features, start.n_columns)
     process = LocalProcess(
         np.asarray(block.X[:1]), np.ones(1), found.kernel, found.noise, local.n_neighbors,
@@ -95,6 +98,15 @@ def fit_parts(
     phase("summing over parts", verbose)
     fit = _Fit(parts, source, process, features, found, offset, local.fit_neighbors)
     return fit.model(start), n_sorted
+
+
+def _prepared(prepared: Callable[[Block], KeptRows], warp: Warp, block: Block) -> KeptRows:
+    """Return what is prepared of a block, in the places that it is moved to."""
+    return KeptRows(tuple(_moved(warp, one) for one in prepared(block).blocks))
+
+
+def _moved(warp: Warp, block: Block) -> Block:
+    return replace(block, X=warp.transform(block.X))
 
 
 def _unit(block: Block) -> float:
@@ -148,7 +160,10 @@ class _Fit:
         in_space = start.in_space(head.rows.shape[1])
         for cell in self.parts.cells:  # what is left of them is all that predictions need
             (self.parts.folder / name_of(cell) / f"{TARGETS}.npy").unlink()
-        return FromParts(rows, replace(self.parts, values=LEFT), leaves, in_space, start.asked)
+        asked, warp = start.asked, self.found.warp
+        if asked is not None and warp is not None:
+            asked = warp.transform(asked)
+        return FromParts(rows, replace(self.parts, values=LEFT), leaves, in_space, asked)
 
     def _head(self, n_first: int) -> Part:
         """Return the first places of all, or all of them."""

@@ -58,8 +58,8 @@ def refuse_gathering(owner: str) -> None:
     """
     raise ValueError(
         f"The local part of {owner} keeps all rows in memory, but they take more than "
-        f"{KEPT_BYTES / 2**30:.3g} GB. Classes, other likelihoods, splitters as cv, "
-        'noise_variance and warp="auto" are not fitted in parts: use fewer rows or local=None.'
+        f"{KEPT_BYTES / 2**30:.3g} GB. Classes, other likelihoods, splitters as cv and "
+        "noise_variance are not fitted in parts: use fewer rows or local=None."
     )
 
 

@@ -101,4 +101,6 @@ class Distances:
     def _process(self, found: Found) -> LocalProcess:
         rows, weight = self.locations.rows, self.locations.weight
         most = min(self.n_neighbors, len(rows))
-        return LocalProcess(rows, weight, found.kernel, found.noise, most, low=found.low)
+        return LocalProcess(
+            rows, weight, found.kernel, found.noise, most, found.low, found.amplitude
+        )

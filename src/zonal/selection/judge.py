@@ -141,7 +141,10 @@ class Judge:
 
         def predicted() -> Iterator[FloatArray]:
             for number, split in enumerate(self.splits[:n_splits]):
-                locations = self.locations(number)
+                locations, seen = self.locations(number), self._seen(split)[split.queries]
+                if found.warp is not None:
+                    locations = locations.moved(found.warp.transform(locations.rows))
+                    seen = found.warp.transform(seen)
                 process = LocalProcess(
                     locations.rows,
                     locations.weight,
@@ -149,6 +152,7 @@ class Judge:
                     found.noise,
                     n_neighbors or self.n_neighbors,
                     low=found.low,
+                    amplitude=found.amplitude,
                 )
                 judged = places_of_fit(process, width)
                 if found.low is None and not width:
@@ -158,7 +162,7 @@ class Judge:
                 joint = fit_joint(
                     locations, process, map_, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
                 )
-                yield joint.predict(self._seen(split)[split.queries], map_)[0]
+                yield joint.predict(seen, map_)[0]
 
         scored = self._scored(name, predicted())
         return replace(scored, features=features, found=found, seconds=time.perf_counter() - start)

@@ -1,5 +1,6 @@
 """Local parts: their parameters by evidence, in several columns, alone and beside features."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,7 +26,9 @@ from ..kriging.search import (
 from ..kriging.space_time import find_space_time
 from ..kriging.space_time_split import split_space_time
 from ..kriging.units import column_groups, share_of
-from ..model.recipe import Local
+from ..kriging.varying import varying
+from ..model.held_out import time_like
+from ..model.recipe import Local, varies_among
 from ..rows.progress import phase
 from ..rows.threads import ordered_map
 from .judge import Candidate, Judge
@@ -59,15 +62,22 @@ class NeighborSearch:
         """
         phase("finding a local part")
         locations, local = self.centred(), self.local
-        quick = partial(is_short, locations, local.n_neighbors)
-        found = find_parameters(
-            locations, local.kernel, local.noise, deadline=self.deadline, quick=quick
-        )
-        self._single = found
-        if local.n_features and self.deadline.allows("a local part of two ranges"):
-            found = split_parameters(
-                locations, found, local.n_features, n_neighbors=local.n_neighbors, **self.free
+        singles = []
+
+        def search(places: Locations) -> Found:
+            quick = partial(is_short, places, local.n_neighbors)
+            found = find_parameters(
+                places, local.kernel, local.noise, deadline=self.deadline, quick=quick
             )
+            singles.append(found)
+            if local.n_features and self.deadline.allows("a local part of two ranges"):
+                found = split_parameters(
+                    places, found, local.n_features, n_neighbors=local.n_neighbors, **self.free
+                )
+            return found
+
+        found = self._varying(locations, search)
+        self._single = singles[0]
         return self.judge.of_neighbors(found, name="none" if found.low is None else "split")
 
     def centred(self) -> Locations:
@@ -84,11 +94,31 @@ class NeighborSearch:
         """
         phase("finding a local part of space and time")
         local, locations = self.local, self.centred()
-        assert self._single is not None
-        found = find_space_time(
-            locations, self._single, periods, noise=local.noise, deadline=self.deadline
+        single = self._single
+        assert single is not None
+
+        def search(places: Locations) -> Found:
+            found = find_space_time(
+                places, single, periods, noise=local.noise, deadline=self.deadline
+            )
+            return split_space_time(places, found, local.n_features, local.n_neighbors)
+
+        return self._varying(locations, search)
+
+    def _varying(self, locations: Locations, search: Callable[[Locations], Found]) -> Found:
+        """Find parameters that vary with place, where nothing of the local part is given."""
+        local, rows = self.local, locations.rows
+        free = local.kernel is None and varies_among(locations)
+        return varying(
+            locations,
+            search,
+            local.n_neighbors,
+            varies=local.varies and free,
+            warps=local.warps and free,
+            in_time=local.periods is not None
+            or time_like(rows, column_groups(rows)) == rows.shape[1] - 1,
+            deadline=self.deadline,
         )
-        return split_space_time(locations, found, local.n_features, local.n_neighbors)
 
     def first(self) -> Candidate:
         """Score a local part in plain columns: ν = 3/2, the other parameters by evidence."""

@@ -83,6 +83,12 @@ class SphereEncoder(TransformerMixin, BaseEstimator):
            [ 0.,  0.,  1.,  1.]])
     >>> list(encoder.get_feature_names_out())
     ['sphere_x', 'sphere_y', 'sphere_z', 'time']
+
+    The height of the ground too, in kilometres, in Tibet and in the middle of the Pacific:
+
+    >>> places = pd.DataFrame({"lat": [30.5, 0.5], "lon": [90.5, -140.5]})
+    >>> zonal.SphereEncoder(height=True).fit_transform(places)[:, 3].round(1)
+    array([ 5. , -4.4])
     """
 
     thread_safe = True
