@@ -140,6 +140,16 @@ def test_features_of_a_separable_kernel() -> None:
         zonal.ProductFeatures(zonal.SpaceTime(zonal.Matern(), zonal.Matern(), 0.5)).fit(GLOBE)
 
 
+def test_features_of_a_season_that_changes() -> None:
+    """A product of kernels of time: each factor has its harmonics."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.uniform(0, 1, (200, 2)), rng.uniform(0, 36, 200)])
+    time = zonal.Periodic(12.0, 1.0) * zonal.Gaussian(24.0)
+    kernel = zonal.SpaceTime(zonal.Gaussian(0.5), time)
+    Z = zonal.ProductFeatures(kernel, 1500).fit_transform(X)
+    np.testing.assert_allclose(Z @ Z.T, kernel(X), atol=0.01)
+
+
 def test_exact_solutions_take_them() -> None:
     kernel = zonal.SpaceTime(zonal.Matern(1.5, 1.0), zonal.Cauchy(1.0), 0.5)
     y = np.sin(PLANE).sum(axis=1)

@@ -22,7 +22,8 @@ def rows():
         test = np.flatnonzero((lon > west) & (lon < west + 60))
         splits.append(HeldOut(np.setdiff1d(np.arange(400), test), test, test[::2]))
     X, pilot = to_sphere(lat, lon), Pilot(to_sphere(lat, lon), y[:, None], np.ones(400), 400)
-    return Rows(None, X, y, y[:, None], None, np.arange(3), tuple(splits), pilot, y)
+    every = np.arange(400)
+    return Rows(None, X, y, y[:, None], None, np.arange(3), tuple(splits), pilot, every, y)
 
 
 @pytest.mark.parametrize("scale", [0.3, 2.0])

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from .._loaded import check_array
 from .._typing import Array, FloatArray
 from ..engines.products import multiply_columns
-from ..kernels import SpaceTime
+from ..kernels import Kernel, SpaceTime
+from ..kernels.base import Product
 from ..kernels.expansion.mercer import NEGLIGIBLE
 from .base import KernelFeatures
 from .groups import GroupedFeatures
@@ -41,7 +42,7 @@ class ProductFeatures(GroupedFeatures):
         map: `HarmonicFeatures`, whose eigenvalues are known, or any other of this library, whose
         columns' mean squares stand in for them. A separable kernel of space and time stands for
         `HarmonicFeatures` of its kernel of space, for all columns but the last, and of its kernel
-        of time for the last.
+        of time for the last, or of each factor of that.
     n_components : int, default=1024
         The largest number of columns D; fewer, where there are not so many products above 1e-15
         of the largest.
@@ -96,7 +97,7 @@ class ProductFeatures(GroupedFeatures):
         time = self.n_features_in_ - 1
         return [
             (list(range(time)), HarmonicFeatures(kernel.space, self.n_components)),
-            ([time], HarmonicFeatures(kernel.time, self.n_components)),
+            *(([time], HarmonicFeatures(one, self.n_components)) for one in _factors(kernel.time)),
         ]
 
     def _combine(self, sample: TrainingSample) -> None:
@@ -129,6 +130,13 @@ class ProductFeatures(GroupedFeatures):
                 product = target
 
         return block
+
+
+def _factors(kernel: Kernel) -> list[Kernel]:
+    """Return the factors of a product of kernels: a season that changes from year to year."""
+    if not isinstance(kernel, Product):
+        return [kernel]
+    return [*_factors(kernel.k1), *_factors(kernel.k2)]
 
 
 def _largest_products(

@@ -120,13 +120,22 @@ def anova_kernel(how: Latent, rows: Block) -> Anova:
     """
     few = rows.rows(sample_rows(len(rows), SEARCH_ROWS))
     few = replace(few, X=np.asarray(few.X, np.float64))
+
+    def fitted(kernel: Anova, n_landmarks: int) -> tuple[FeatureSpace, Pseudo]:
+        space = landmarks_of(kernel, few.X, n_landmarks)
+        return space, how.pseudo(space, few)
+
     best = plain_kernel(few.X.shape[1])
+    space, found = fitted(best, LANDMARKS)
     for n_landmarks in (LANDMARKS, how.landmarks):
-        space = landmarks_of(best, few.X, n_landmarks)
-        found = how.pseudo(space, few)
+        if n_landmarks != LANDMARKS:
+            space, found = fitted(best, n_landmarks)
         kernel = _climbed(best, found, space, few.X)
-        if how.pseudo(landmarks_of(kernel, few.X, n_landmarks), few).loss < found.loss:
-            best = kernel
+        own, told = fitted(kernel, n_landmarks)
+        if told.loss < found.loss:
+            best, space, found = kernel, own, told
+        elif n_landmarks == how.landmarks:  # another climb would end at the same place
+            break
     return best
 
 
