@@ -166,6 +166,34 @@ def test_years_have_equal_lengths() -> None:
     np.testing.assert_allclose(as_years(dates), [1970.0, 1970 + 1 / 365.2425])
 
 
+@pytest.mark.parametrize(
+    ("form", "kind"), [("%Y-%m-%d", "date"), ("%d/%m/%Y", "day-first"), ("%m/%d/%Y", "month-first")]
+)
+def test_dates_as_text_are_those_dates(form, kind) -> None:
+    """A CSV has no dates, only text; one row alone need not show which number is the day."""
+    frame, _ = stations(2, 30)
+    frame = frame.assign(date=frame["date"] + pd.Timedelta(days=27))
+    text = frame.assign(date=frame["date"].dt.strftime(form))
+    encoder = PlaceTimeEncoder().fit(text)
+    assert encoder.form_ == kind
+    assert encoder.last_ == frame["date"].max()
+    expected = PlaceTimeEncoder().fit_transform(frame)
+    np.testing.assert_array_equal(encoder.transform(text), expected)
+    np.testing.assert_array_equal(encoder.transform(frame), expected)
+    early = frame.iloc[:1].assign(date=pd.Timestamp("2018-03-04"))
+    np.testing.assert_array_equal(
+        encoder.transform(early.assign(date=early["date"].dt.strftime(form))),
+        encoder.transform(early),
+    )
+    columns = columns_of(text)
+    assert known_periods(text, None, "date", "KernelRidge") == known_periods(
+        frame, None, "date", "KernelRidge"
+    )
+    assert columns["date"].kind == "text"
+    with pytest.raises(ValueError, match=r"row 1 \(counted from 0\) has 'soon'"):
+        encoder.transform(text.assign(date=[text["date"].iloc[0], *["soon"] * (len(text) - 1)]))
+
+
 def test_places_and_dates_are_checked() -> None:
     frame, _ = stations(2, 3)
     encoder = PlaceTimeEncoder().fit(frame)

@@ -9,7 +9,7 @@ from ..features.columns.facts import DEGREES
 from ..features.columns.place_time_encoder import PlaceTimeEncoder, place_time_names
 from ..features.columns.sphere_encoder import named_like
 from ..features.columns.table.cells import columns_of
-from ..features.columns.time_column import check_time, find_time
+from ..features.columns.time_column import check_time, find_time, with_dates
 from ..rows import Block
 from ..rows.kinds import is_frame
 from .encoders import is_mixed
@@ -59,7 +59,7 @@ def _periods(X: Any, wanted: Any, time: Any, owner: str) -> tuple[float, ...] | 
                 "frame, or the periods of the last column, as in time=12."
             )
         return None if isinstance(wanted, str) else tuple(wanted)
-    columns = columns_of(X)
+    columns = with_dates(columns_of(X))
     angles = [named_like(angle, list(columns)) for angle in DEGREES]
     on_sphere = all(len(found) == 1 for found in angles)
     if wanted == "auto" and not on_sphere:
@@ -84,4 +84,4 @@ def place_time_encoder(block: Block) -> PlaceTimeEncoder | None:
     """Return the encoder of a frame of places and dates and nothing else; None for others."""
     if not is_frame(block.X) or block.n_counting < MIN_ROWS:
         return None
-    return None if place_time_names(columns_of(block.X)) is None else PlaceTimeEncoder()
+    return None if place_time_names(with_dates(columns_of(block.X))) is None else PlaceTimeEncoder()

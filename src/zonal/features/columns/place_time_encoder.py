@@ -8,10 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._typing import Array, FloatArray
 from ...polynomials import to_sphere
+from ...tables.text import as_dates
 from .facts import DEGREES
 from .sphere_encoder import named_like
 from .table.cells import Cells, columns_of
-from .time_column import as_years
+from .time_column import as_years, date_form_of, with_dates
 
 __all__ = ["PlaceTimeEncoder"]
 
@@ -19,15 +20,17 @@ __all__ = ["PlaceTimeEncoder"]
 class PlaceTimeEncoder(TransformerMixin, BaseEstimator):
     r"""Places and dates as numbers: a point of the sphere, then the time in years.
 
-    `KernelRidge` takes it for a frame that has nothing but a latitude, a longitude and a date. A
-    row becomes (cos φ cos λ, cos φ sin λ, sin φ, t).
+    `KernelRidge` takes it for a frame that has nothing but a latitude, a longitude and a date,
+    which may be text, as a CSV has it. A row becomes (cos φ cos λ, cos φ sin λ, sin φ, t).
 
     Attributes
     ----------
     names_ : tuple of str
         The columns of latitude, longitude and time.
     kinds_ : dict of str to str
-        That the third holds dates.
+        What they hold: numbers and dates.
+    form_ : {"date", "day-first", "month-first"}
+        How dates are read that are written as text.
     last_ : numpy.datetime64
         The last date of the rows of `fit`: what is later is a forecast.
 
@@ -51,17 +54,20 @@ class PlaceTimeEncoder(TransformerMixin, BaseEstimator):
         X : frame of shape (n_samples, 3)
         y : ignored
         """
-        found = place_time_names(columns_of(X))
+        given = columns_of(X)
+        columns = with_dates(given)
+        found = place_time_names(columns)
         if found is None:
             raise ValueError(
                 "PlaceTimeEncoder takes a latitude, a longitude (by their names) and a date "
-                f"without gaps, but the columns are {', '.join(map(repr, columns_of(X)))}: use "
+                f"without gaps, but the columns are {', '.join(map(repr, columns))}: use "
                 "TableEncoder for other tables."
             )
         self.names_ = found
-        self.kinds_ = {found[2]: "date"}
-        self.last_ = columns_of(X)[found[2]].values.max()
-        self.feature_names_in_ = np.array(list(columns_of(X)), dtype=object)
+        self.kinds_ = dict(zip(found, ("number", "number", "date"), strict=True))
+        self.form_ = date_form_of(given[found[2]]) or "date"
+        self.last_ = columns[found[2]].values.max()
+        self.feature_names_in_ = np.array(list(columns), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         return self
 
@@ -75,15 +81,28 @@ class PlaceTimeEncoder(TransformerMixin, BaseEstimator):
                 f"X has no column {missing[0]!r}; the model was fitted to "
                 f"{', '.join(map(repr, self.names_))}."
             )
-        date = columns[self.names_[2]]
-        if date.kind != "date" or np.isnat(date.values).any():
-            raise ValueError(
-                f"The column {self.names_[2]!r} must hold a date in every row: convert it with "
-                "pandas.to_datetime, and leave out rows without one."
-            )
+        dates = self._dates(columns[self.names_[2]])
         place = [_degrees(name, columns[name], angle)
                  for name, angle in zip(self.names_, DEGREES, strict=False)]  # fmt: skip
-        return np.column_stack([to_sphere(*place), as_years(date.values)])
+        return np.column_stack([to_sphere(*place), as_years(dates)])
+
+    def _dates(self, cells: Cells) -> Array:
+        """Return the dates of a column, or raise ValueError that names the first row without."""
+        if cells.kind == "text":
+            dates, _ = as_dates(cells.values, self.form_)
+        elif cells.kind == "date":
+            dates = cells.values
+        else:
+            dates = np.full(len(cells.values), np.datetime64("NaT"))
+        missing = np.isnat(dates)
+        if missing.any():
+            row = int(np.argmax(missing))
+            raise ValueError(
+                f"The column {self.names_[2]!r} must hold a date in every row, but row {row} "
+                f"(counted from 0) has {cells.values[row]!r}: convert it with pandas.to_datetime, "
+                "and leave out rows without one."
+            )
+        return dates
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return names of the columns of the output."""

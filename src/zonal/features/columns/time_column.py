@@ -7,10 +7,19 @@ import numpy as np
 
 from ..._typing import Array, FloatArray
 from ...tables.dates import LIKELY_YEARS
+from ...tables.text import TextFormat, as_dates, kind_of, meaning
 from .facts import CIRCLES, DAY, MONTHS, SEASONS, YEAR
 from .table.cells import Cells
 
-__all__ = ["TIME_NAMES", "TimeColumn", "as_years", "check_time", "find_time"]
+__all__ = [
+    "TIME_NAMES",
+    "TimeColumn",
+    "as_years",
+    "check_time",
+    "date_form_of",
+    "find_time",
+    "with_dates",
+]
 
 #: Names of columns that hold times.
 TIME_NAMES = ("time", "date", "datetime", "timestamp", "day", "month", "year", "hour", "t")
@@ -32,6 +41,23 @@ class TimeColumn(NamedTuple):
     name: str
     periods: tuple[float, ...]
     goes_on: bool = True
+
+
+def date_form_of(cells: Cells) -> TextFormat | None:
+    """Return the form of dates that are written as text, as in a CSV; None for other cells."""
+    if cells.kind != "text" or cells.order is not None:
+        return None
+    form = meaning({word for word in cells.values if word is not None})
+    return form if kind_of(form) == "date" else None
+
+
+def with_dates(columns: dict[str, Cells]) -> dict[str, Cells]:
+    """Return columns with dates that are written as text read as dates."""
+    forms = {name: date_form_of(cells) for name, cells in columns.items()}
+    return {
+        name: cells if form is None else Cells("date", as_dates(cells.values, form)[0])
+        for (name, cells), form in zip(columns.items(), forms.values(), strict=True)
+    }
 
 
 def find_time(columns: dict[str, Cells], wanted: Any = "auto") -> TimeColumn | None:
