@@ -161,6 +161,12 @@ def test_a_table_of_more_than_places_and_times_has_no_time() -> None:
         zonal.KernelRidge(time="month").fit(frame, np.arange(12.0))
 
 
+def test_few_places_and_dates_have_no_time() -> None:
+    frame, y = stations(2, 30)
+    with pytest.raises(ValueError, match="300 rows or more, but X has fewer"):
+        zonal.KernelRidge(time="date").fit(frame, y)
+
+
 def test_years_have_equal_lengths() -> None:
     dates = np.array(["1970-01-01", "1970-01-02"], "M8[us]")
     np.testing.assert_allclose(as_years(dates), [1970.0, 1970 + 1 / 365.2425])

@@ -35,6 +35,11 @@ def known_periods(X: Any, encoder: Any, time: Any, owner: str) -> tuple[float, .
     if is_mixed(encoder):
         if wanted in (None, "auto"):
             return None
+        if place_time_names(with_dates(columns_of(X))) is not None:
+            raise ValueError(
+                f"time={time!r} of {owner} is for {MIN_ROWS} rows or more, but X has fewer: leave "
+                "it out, and dates are encoded with their seasons."
+            )
         raise ValueError(
             f"time={time!r} of {owner} is for rows that are places and times alone, but X has "
             "words, gaps or dates beside other columns: leave it out, and dates are encoded with "
