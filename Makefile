@@ -80,7 +80,7 @@ ours: $(PEERS)  ## Run our own cells of the comparisons again, and update the pa
 longest: $(READY)  ## Run the tests that make test leaves out for their time
 	$(TEST_ENV) $(BIN)/python -m pytest -n auto -m longest
 
-options: $(READY)  ## Try every option of the commands on every kind of input (make test: a quarter of them)
+options: $(READY)  ## Try every option of the commands on every kind of input (make test: an eighth of them)
 	$(TEST_ENV) ZONAL_EVERY_OPTION=1 $(BIN)/python -m pytest -n auto tests/cli/test_option_table.py
 
 fuzz: $(READY)  ## Try the properties of tests/properties on 10,000 random cases, in 20 minutes at most

@@ -165,6 +165,7 @@ def test_what_a_file_cannot_hold_is_said_before_the_fit(folder, name, target, ou
     assert files(folder) == before
 
 
+@pytest.mark.longest
 def test_a_ship_and_many_months_as_pictures(folder):
     quick = ("--budget", 64, "--local", "none")
     done = zonal("fill", "ship.nc", "--target", "sst", "--out", "ship.png", *quick, "--coastlines",

@@ -187,6 +187,7 @@ def test_words_are_for_the_local_engine(tmp_path):
     assert "--engine local" in said
 
 
+@pytest.mark.longest
 def test_script_on_running_scheduler(place):
     """The same predictions through the console script, on workers of a scheduler's address."""
     options = ("--target", "y", "-i", "a", "-i", "b", "-i", "c", *FIXED)

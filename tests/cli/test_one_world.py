@@ -233,7 +233,7 @@ def test_other_commands_take_words_too(place, command):
         assert set(pd.read_parquet(folder / "c.parquet")["prediction"]) <= {0, 1}
 
 
-@pytest.mark.slow
+@pytest.mark.longest
 def test_in_a_fresh_process(place, tmp_path):
     """As a person runs it: nothing that this process has imported or made is at hand."""
     model, new = str(place[0] / "m.zonal"), str(place[0] / "new.csv")

@@ -6,7 +6,7 @@ import pytest
 
 from .option_table import COMMANDS, KINDS, PAGE, WORKS, cells, make_inputs, options_of, read_page
 
-# All cells take three minutes: ``make options`` tries them, ``make test`` a quarter.
+# All cells take three minutes: ``make options`` tries them, ``make test`` an eighth.
 EVERY = bool(os.environ.get("ZONAL_EVERY_OPTION"))
 
 

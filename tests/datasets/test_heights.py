@@ -61,6 +61,7 @@ def test_encoder_has_heights_after_the_place():
         zonal.SphereEncoder(0, 1, height="yes").fit(rows)
 
 
+@pytest.mark.longest
 def test_a_model_that_knows_heights_fills_a_gap_that_follows_them(tmp_path):
     rng = np.random.default_rng(0)
     places = np.column_stack([rng.uniform(20, 50, 1500), rng.uniform(60, 120, 1500)])

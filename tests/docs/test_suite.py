@@ -66,6 +66,7 @@ def test_the_method_of_the_page_has_a_cell(tmp_path, monkeypatch):
     assert {"version", "date", "cpu", "clock", "memory", "threads"} <= set(cell)
 
 
+@pytest.mark.longest
 def test_a_cell_without_scores_says_why(tmp_path, monkeypatch):
     monkeypatch.setattr(cells, "RESULTS", tmp_path)
     bad = tmp_path / "bad.py"

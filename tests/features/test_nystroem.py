@@ -118,6 +118,7 @@ def clusters(seed):
     return np.vstack([0.1 * tight, 10 + 2 * sparse])
 
 
+@pytest.mark.longest
 def test_recursive_beats_uniform_on_unequal_clusters():
     kernel, data = zonal.Gaussian(1.0), clusters(0)
     K = kernel(data)

@@ -89,6 +89,7 @@ def test_blocks_of_cells_are_streamed(across):
     assert streamed.n_rows_ == across.size
 
 
+@pytest.mark.longest
 def test_a_saved_model_fills_in_a_fresh_process(across, tmp_path):
     model = zonal.grid.fit(across, model=MODELS["kriging"])
     zonal.save(model, tmp_path / "model.zonal")

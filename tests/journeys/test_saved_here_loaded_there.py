@@ -79,7 +79,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.longest
 def test_learners(walk):
     walk.fresh().python(SAVE)
     assert {path.stem for path in walk.folder.glob("*.zonal")} == set(NAMES)

@@ -10,8 +10,9 @@ from zonal.kriging.kernel_evidence import Judged, Model
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
 from zonal.kriging.space_time import _metrics, find_space_time
-from zonal.kriging.space_time_split import _evidence, lasting, more_evident, split_space_time
+from zonal.kriging.space_time_split import lasting, more_evident, split_space_time
 from zonal.kriging.space_time_terms import Space, change, season, stay
+from zonal.kriging.unexplained import log_evidence
 
 START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
 
@@ -135,7 +136,7 @@ def test_the_split_never_lowers_the_evidence() -> None:
     found = Found(kernel, 0.01, 1.0, np.nan)
     split = split_space_time(locations, found, 40, 8)
     before, after = (
-        _evidence(locations, one, 8, np.arange(240, dtype=np.int32)) for one in (found, split)
+        log_evidence(locations, one, 8, np.arange(240, dtype=np.int32)) for one in (found, split)
     )
     assert split.low is not None
     assert after > before

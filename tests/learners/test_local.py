@@ -208,6 +208,7 @@ def test_blocks_as_cv_choose_for_gaps():
     assert promised(for_gaps) > 1.5 * promised(for_rows)
 
 
+@pytest.mark.longest
 def test_rows_beyond_memory_are_not_kept(monkeypatch):
     """A classifier keeps all rows or none; a regressor has them in parts."""
     rows, y = rough(700)

@@ -114,6 +114,7 @@ def test_single_precision_and_two_targets():
     same(serial, found, rtol=2e-5)
 
 
+@pytest.mark.longest
 def test_draws_gradients_and_importances():
     model = MODELS["everything is found"]
     serial = clone(model).fit(SPHERE, TARGET)

@@ -153,6 +153,7 @@ def test_rows_that_are_on_workers_stay_there(client):
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0, atol=1e-8)
 
 
+@pytest.mark.longest
 def test_a_killed_worker_changes_nothing(client, tmp_path):
     n_blocks = 24
     rows = da.map_blocks(

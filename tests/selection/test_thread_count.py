@@ -12,6 +12,7 @@ y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1] * X[:, 2] + 0.1 * RNG.standard_normal(50
 
 
 @pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
+@pytest.mark.longest
 def test_one_and_two_threads_choose_the_same(classes):
     kind = zonal.KernelRidgeClassifier if classes else zonal.KernelRidge
     models = []

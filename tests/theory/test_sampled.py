@@ -67,7 +67,7 @@ def test_spectral_error_of_few_rows(lam, dtype):
         assert found.error <= 0.01 * found
 
 
-@pytest.mark.slow
+@pytest.mark.longest
 def test_spectral_error_of_2000_rows():
     X = rows(2000)  # several blocks of rows
     kernel, lam = zonal.Gaussian(), 1.0
