@@ -245,3 +245,18 @@ def test_one_kernel_of_space_and_time_against_terms_by_the_evidence_of_all_rows(
              - 0.5 * np.linalg.slogdet(K)[1] for K in matrices]  # fmt: skip
     assert (exact[0] > exact[1]) == one
     assert more_evident(locate(X, y), single, terms, 32) is drawn
+
+
+def test_a_season_that_was_found_stays() -> None:
+    """Rows near others prefer one kernel, which is the truth, but forecasts need what comes back."""
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.uniform(0, 3, (400, 2)), rng.uniform(0, 50, 400)])
+    single = Found(zonal.Matern(0.5, [2.0, 2.0, 30.0]), 0.01, 1.0, np.nan)
+    comes_back = zonal.SpaceTime(zonal.Matern(1.5, 1.0), zonal.Periodic(12.0))
+    weather = zonal.SpaceTime(zonal.Matern(0.5, 1.0), zonal.Cauchy(2.0))
+    gram = single.kernel(X) + 0.01 * np.eye(400)
+    locations = locate(X, np.linalg.cholesky(gram) @ rng.standard_normal((400, 1)))
+    for terms, stays in ((weather, False), (weather + comes_back, True)):
+        found = Found(terms, 0.01, 1.0, 0.0)
+        assert log_evidence(locations, single, 32) > log_evidence(locations, found, 32)
+        assert (more_evident(locations, single, found, 32) is found) == stays
