@@ -248,7 +248,7 @@ def test_one_kernel_of_space_and_time_against_terms_by_the_evidence_of_all_rows(
 
 
 def test_a_season_that_was_found_stays() -> None:
-    """Rows near others prefer one kernel, which is the truth, but forecasts need what comes back."""
+    """One kernel is the truth, and more evident, but forecasts need what comes back."""
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.uniform(0, 3, (400, 2)), rng.uniform(0, 50, 400)])
     single = Found(zonal.Matern(0.5, [2.0, 2.0, 30.0]), 0.01, 1.0, np.nan)

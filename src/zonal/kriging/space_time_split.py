@@ -66,10 +66,11 @@ def more_evident(
 
     Terms of space and time are found by rows that are spread over the logarithm of their number, so
     that they are right at all distances. Most rows are near others, where one kernel of the
-    distance in space and time may be better by more than terms gain farther away. But a season stays
-    where it was found: rows near others tell nothing of what comes back, and without it forecasts
-    follow the last days. Daily maxima of 137 stations, three months of the training rows: RMSE 8.8,
-    9.7, 11.3 by one kernel, 7.1, 7.9, 9.5 by terms.
+    distance in space and time may be better by more than terms gain farther away.
+
+    But a season stays where it was found: rows near others tell nothing of what comes back, and
+    without it forecasts follow the last days. Daily maxima of 137 stations, three months of the
+    training rows: RMSE 8.8, 9.7, 11.3 by one kernel, 7.1, 7.9, 9.5 by terms.
 
     Parameters
     ----------
