@@ -252,11 +252,14 @@ def test_a_season_that_was_found_stays() -> None:
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.uniform(0, 3, (400, 2)), rng.uniform(0, 50, 400)])
     single = Found(zonal.Matern(0.5, [2.0, 2.0, 30.0]), 0.01, 1.0, np.nan)
-    comes_back = zonal.SpaceTime(zonal.Matern(1.5, 1.0), zonal.Periodic(12.0))
+    comes_back, circle = (
+        zonal.SpaceTime(zonal.Matern(1.5, 1.0), zonal.Periodic(period)) for period in (12.0, 52.0)
+    )
     weather = zonal.SpaceTime(zonal.Matern(0.5, 1.0), zonal.Cauchy(2.0))
     gram = single.kernel(X) + 0.01 * np.eye(400)
     locations = locate(X, np.linalg.cholesky(gram) @ rng.standard_normal((400, 1)))
-    for terms, stays in ((weather, False), (weather + comes_back, True)):
+    several = ((weather, False), (weather + circle, False), (weather + comes_back, True))
+    for terms, stays in several:
         found = Found(terms, 0.01, 1.0, 0.0)
         assert log_evidence(locations, single, 32) > log_evidence(locations, found, 32)
         assert (more_evident(locations, single, found, 32) is found) == stays
