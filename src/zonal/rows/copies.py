@@ -5,6 +5,8 @@ the mean one over the rows that count. So constant weights change nothing. Rows 
 everything are copies, and one row with the sum of their weights: a copy is no second observation,
 which would be proof that there is no noise. Targets such as ratings agree by chance, though: where
 the targets of equal rows differ, those that agree are copies only if no other row has that target.
+Intervals are for new rows that come as often as the known ones: weights that are whole multiples of
+the least are numbers of copies, of which one is left out.
 """
 
 from collections.abc import Iterator
@@ -142,9 +144,10 @@ def one_of_many(weight: FloatArray) -> float:
     """
     least = float(weight.min(initial=np.inf))
     counts = weight / least
-    off = np.abs(counts - np.rint(counts)).max(initial=0.0)
-    several = counts.max(initial=1.0) > 1.5
-    return least if several and off <= ROUNDING * counts.max() else np.inf
+    whole = np.rint(counts)
+    off = np.abs(counts - whole).max(initial=0.0)
+    several = whole.max(initial=1.0) > 1
+    return least if several and off <= ROUNDING * whole.max() else np.inf
 
 
 def _hash_columns(columns: Any, n_rows: int, seed: int = 0) -> Hashes:
