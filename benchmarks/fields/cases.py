@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..suite.cells import Method, Task
-from ..suite.methods import gpboost, kernel_ridge, neighbor_kriging, vif
+from ..suite.methods import gpboost, gpboost_of_30, kernel_ridge, neighbor_kriging, vif
 from .data import task
 from .titles import TITLES
 
@@ -15,6 +15,7 @@ METHODS = {
     "**zonal** `KernelRidge()`": Method(kernel_ridge, "zonal"),
     "**zonal** `NeighborKriging()`": Method(neighbor_kriging, "zonal"),
     "GPBoost, Vecchia": Method(gpboost, "gpboost"),
+    "GPBoost, 30 neighbours": Method(gpboost_of_30, "gpboost"),
     "GPBoost, VIF": Method(vif, "gpboost"),
 }
 

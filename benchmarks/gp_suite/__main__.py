@@ -24,9 +24,7 @@ method adds to its process. The best of a column is bold. A method that takes mo
 of CPU is given up. The target of bike is the logarithm of a sum of two of its columns (the
 casual and the registered riders), so that it can be known exactly. Many rows of keggdirected are
 equal but for the target, and many of these targets are equal: what intervals hold jumps by such a
-row and target, up to two per cent of all. On its second split 19 % of the training rows agree in
-everything; ours takes them for one row of their weight, leaves that out to calibrate, and its
-central 95 % are 7.6 standard deviations wide there: a fault of ours, not mended.
+row and target, up to two per cent of all.
 
 GPBoost: Matérn of ν = 1/2, 3/2 or 5/2 by its own likelihood on 3,000 rows, a scale for each column,
 a linear trend, its own optimizer and number of neighbours (20) in training, 100 in predictions.

@@ -38,6 +38,15 @@ class OutOfFold:
         """Return residuals in units of their standard deviations, times a factor: [n, t]."""
         return self.residual / (self.std * np.exp(log_variance / 2))
 
+    def more_likely(self, other: "OutOfFold") -> bool:
+        """Tell whether these deviations are as likely as others, whatever their common factor."""
+        return bool(self._log_likelihood() >= other._log_likelihood())
+
+    def _log_likelihood(self) -> float:
+        """Return that of normal errors, but for a constant, with the best factor of each target."""
+        squares = np.maximum((self.scores() ** 2).mean(axis=0), np.finfo(float).tiny)
+        return float(-(len(self.std) / 2 * np.log(squares) + np.log(self.std).sum(axis=0)).sum())
+
     def rows(self, chosen: npt.NDArray[np.intp]) -> "OutOfFold":
         """Return some of the rows."""
         return OutOfFold(self.residual[chosen], self.std[chosen], self.weight[chosen])

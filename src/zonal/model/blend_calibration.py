@@ -26,7 +26,7 @@ from .distance_calibration import Holes, LeftOut, calibrated, own_distance
 from .from_rows import FromRows
 from .local_calibration import left_out_alone
 from .local_solution import Observations
-from .unseen import left_out
+from .unseen import one_left_out
 
 __all__ = ["calibrate_mixture", "left_out_mixture", "mixture", "same_places"]
 
@@ -112,7 +112,7 @@ def left_out_mixture(
     near = left_out_alone(first.part, few, _map(first))
     own = own_distance(first.part, near.places)
     same = _some(few, np.flatnonzero(np.isin(few.places, near.places)))
-    others = [left_out(part.part, same, _map(part)) for part in parts[1:]]
+    others = [one_left_out(part.part, same, _map(part)) for part in parts[1:]]
     return _varied(near, _mixed([near.found, *others], shares(own))), own
 
 

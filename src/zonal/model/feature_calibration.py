@@ -5,6 +5,12 @@ Without row i, ridge regression has the residual and the leverage
 .. math:: \frac{y_i - \hat y_i}{1 - h_i}, \qquad \frac{\ell_i}{1 - h_i}, \qquad h_i = w_i \ell_i,
 
 so that no second fit is needed. With a splitter both come from the moments of its training parts.
+
+Weights that are whole multiples of the least are numbers of copies. New rows fall on old places as
+often as these do, so that of copies one is left out and the others stay; it has the noise of any
+other row, and counts as often as there are copies. A row of another weight w may be w times as
+precise as others, or just count more: errors tell which (`OutOfFold.more_likely`). If the latter,
+it has the noise of any other, too.
 """
 
 from typing import Any, NamedTuple
@@ -17,6 +23,7 @@ from ..calibration.intervals import Calibration
 from ..calibration.ridge_variance import RidgeVariance, ridge_variance
 from ..calibration.variance import OutOfFold
 from ..features.space import FeatureSpace
+from ..rows.copies import one_of_many
 from .ridge_posterior import RidgePosterior
 
 __all__ = [
@@ -45,12 +52,15 @@ class Folded(NamedTuple):
     leverage : ndarray of shape (s,)
     folds : ndarray of shape (s,) or None
         The split of each row; None where rows are left out one by one.
+    one : Folded or None
+        The same where of copies one is left out and the others stay; None where there are none.
     """
 
     rows: npt.NDArray[np.intp]
     mean: FloatArray
     leverage: FloatArray
     folds: npt.NDArray[np.intp] | None = None
+    one: "Folded | None" = None
 
 
 def fold_predictions(
@@ -66,12 +76,20 @@ def left_out_predictions(
 ) -> Folded:
     """Predict each of the rows by all others, of which the posterior is.
 
-    Copies of a row are left out together, as a row that has their weight is.
+    Copies of a row are left out together, as a row that has their weight is; also one of them.
     """
     every = fold_predictions(posterior, space, X, np.arange(len(Y)))
     copies = copies_of(np.column_stack([every.leverage, every.mean, Y]))
-    together = np.bincount(copies, weight)[copies]
-    kept = 1 - np.minimum(together * every.leverage, MOST_LEVERAGE)
+    weights = np.asarray(np.bincount(copies, weight), np.float64)
+    found, one = _without(every, Y, weights[copies]), one_of_many(weights)
+    if np.isinf(one):
+        return found
+    return found._replace(one=_without(every, Y, np.full(len(Y), one)))
+
+
+def _without(every: Folded, Y: Array, weight: FloatArray) -> Folded:
+    """Return predictions for rows of which so much is left out, from those by all rows."""
+    kept = 1 - np.minimum(weight * every.leverage, MOST_LEVERAGE)
     mean = Y - (Y - every.mean) / kept[:, None]
     return Folded(every.rows, mean, every.leverage / kept)
 
@@ -90,6 +108,7 @@ def calibrate_features(
     Y: Array,
     weight: FloatArray,
     folded: Folded,
+    precise: bool = False,
 ) -> Calibration:
     """Calibrate a model by predictions from other rows.
 
@@ -101,6 +120,8 @@ def calibrate_features(
     X, Y, weight
         The rows, targets [s, t] and weights of the predictions, relative to the mean weight.
     folded : Folded
+    precise : bool
+        Whether weights are known to be precisions.
     """
     norms = np.linalg.norm(posterior.factor[:, -DIRECTIONS:], axis=0)
     basis = posterior.factor[:, -DIRECTIONS:] / np.where(norms > 0, norms, 1.0)
@@ -110,11 +131,17 @@ def calibrate_features(
 
     values = space.map(X, columns).astype(np.float64)
     missing = np.asarray(space.residual_variance(X, values[:, 0]))
-    # The noise of a row with its own weight, as the errors of these rows have it.
-    noise = posterior.noise / weight[:, None]
-    variance = posterior.variance(folded.leverage, missing) + noise
-    tiny = np.finfo(float).tiny
-    found = OutOfFold(Y - folded.mean, np.sqrt(np.maximum(variance, tiny)), weight)
+
+    def errors(of: Folded, noise: FloatArray) -> OutOfFold:
+        variance = posterior.variance(of.leverage, missing) + noise
+        std = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+        return OutOfFold(Y - of.mean, std, weight)
+
+    found = errors(folded, posterior.noise / weight[:, None])
+    if folded.folds is None and not precise:
+        alike = errors(folded.one or folded, posterior.noise)
+        if folded.one is not None or alike.more_likely(found):
+            found = alike
     directions = values[:, 1:]
     coef, log_variance = ridge_variance(found, directions, folded.folds)
     if coef is None:

@@ -126,7 +126,8 @@ class FromSums:
         rows, folded, posterior = self._sample, self.unseen(), self.posterior()
         X, Y = take(rows.rows(), folded.rows), np.asarray(rows.y, np.float64)[folded.rows]
         weight = self._weight[folded.rows] / posterior.unit
-        return calibrate_features(posterior, self.space, X, Y, weight, folded)
+        precise = self.errors is not None
+        return calibrate_features(posterior, self.space, X, Y, weight, folded, precise)
 
     @found_once
     def class_calibration(self) -> ClassCalibration:

@@ -27,7 +27,7 @@ from ..rows import Block, sample_rows
 from .distance_calibration import LeftOut, at_distances
 from .local_solution import LocalSolution, Observations
 from .split_fits import SplitFits, fit_part, part_of
-from .unseen import FIELD_NEIGHBORS, errors_at, left_out, predicted
+from .unseen import FIELD_NEIGHBORS, errors_at, left_out, one_left_out, predicted
 
 __all__ = [
     "Part",
@@ -183,7 +183,7 @@ def left_out_alone(solution: LocalSolution, observed: Observations, features: Fe
     process = solution.joint.process
     n_rows = len(process.rows)
     n_held = min(n_rows // 4, observed.n_places)
-    found = left_out(solution, observed, features)
+    found = one_left_out(solution, observed, features)
     everything = LeftOut(observed.places, found)
     held = np.flatnonzero(observed.places >= n_rows - n_held)
     # Where rows repeat places there are none: new ones come to known places, not to those held out.

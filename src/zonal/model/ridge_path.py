@@ -187,7 +187,8 @@ def _fold_predictions(
             stacklevel=2,
         )
         return rows, None
-    return rows, Folded(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    each = [np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True)]
+    return rows, Folded(each[0], each[1], each[2], each[3])
 
 
 def _predicted_parts(

@@ -7,9 +7,10 @@ from ..calibration.variance import OutOfFold
 from ..kriging.joint import Features, Joint
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
+from ..rows.copies import one_of_many
 from .local_solution import LocalSolution, Observations
 
-__all__ = ["FIELD_NEIGHBORS", "errors_at", "left_out", "predicted"]
+__all__ = ["FIELD_NEIGHBORS", "errors_at", "left_out", "one_left_out", "predicted"]
 
 #: Errors that tell how the noise varies are each from so many other rows.
 FIELD_NEIGHBORS = 32
@@ -17,10 +18,27 @@ FIELD_NEIGHBORS = 32
 MOST_LEVERAGE = 0.5
 
 
-def left_out(solution: LocalSolution, observed: Observations, features: Features) -> OutOfFold:
-    """Predict each observation from all others."""
+def left_out(
+    solution: LocalSolution,
+    observed: Observations,
+    features: Features,
+    alike: bool = False,
+    most: float = np.inf,
+) -> OutOfFold:
+    """Predict each observation from all others.
+
+    Parameters
+    ----------
+    solution, observed, features
+        As in `local_calibration.calibrate_local`.
+    alike : bool
+        Whether observations have the noise of the mean weight, not that of their own.
+    most : float
+        The most that is left out of an observation's weight: the rest are its copies, which stay.
+    """
     joint = solution.joint
-    process, places, own = joint.process, observed.places, observed.weight[:, None]
+    process, places = joint.process, observed.places
+    own = np.minimum(observed.weight, most)[:, None]
     neighbors, weights, variance = process.held_out(places)
     residual = joint.residual[places]
     error = residual + observed.deviation
@@ -34,12 +52,25 @@ def left_out(solution: LocalSolution, observed: Observations, features: Features
     v = variance[:, None]
     gain = np.where(mates, v / (v + noise), 0.0)
     error -= near + gain * (others - near)
-    total = v * (1 - gain) + unit / own
+    total = v * (1 - gain) + (unit if alike else unit / own)
     unknown = joint.variance_of_mean(process.rows[places], features, neighbors, weights)[:, None]
     unknown = unknown * (1 - gain) ** 2
     leverage = np.minimum(unknown / (total + unknown), MOST_LEVERAGE)
     std = np.sqrt((total + unknown / (1 - leverage)) * joint.found.scale)
     return OutOfFold(error / (1 - leverage), std, observed.weight)
+
+
+def one_left_out(solution: LocalSolution, observed: Observations, features: Features) -> OutOfFold:
+    """Predict each observation from all others and its own copies.
+
+    What weights mean is decided as for features (`feature_calibration`).
+    """
+    found, every = left_out(solution, observed, features), solution.observations or observed
+    if solution.errors is not None or (every.weight == every.weight[0]).all():
+        return found
+    one = one_of_many(every.weight)
+    alike = left_out(solution, observed, features, alike=True, most=one)
+    return alike if np.isfinite(one) or alike.more_likely(found) else found
 
 
 def errors_at(

@@ -5,6 +5,8 @@ the mean one over the rows that count. So constant weights change nothing. Rows 
 everything are copies, and one row with the sum of their weights: a copy is no second observation,
 which would be proof that there is no noise. Targets such as ratings agree by chance, though: where
 the targets of equal rows differ, those that agree are copies only if no other row has that target.
+Intervals are for new rows that come as often as the known ones: weights that are whole multiples of
+the least are numbers of copies, of which one is left out.
 """
 
 from collections.abc import Iterator
@@ -18,9 +20,12 @@ from .._typing import FloatArray
 from .hashing import row_hash
 from .levels import levels_of
 
-__all__ = ["content_hash", "merge_copies", "relative_weights"]
+__all__ = ["content_hash", "merge_copies", "one_of_many", "relative_weights"]
 
 Hashes = npt.NDArray[np.uint64]
+
+# Of weights that are multiples of each other.
+ROUNDING = 1e-9
 
 
 def merge_copies(X: Any, y: Any, weight: FloatArray | None = None) -> FloatArray | None:
@@ -123,6 +128,26 @@ def relative_weights(
     own = merged if merge or weight is merged else weight
     found = (np.ones(len(merged)) if own is None else own) / unit
     return None if (found == 1).all() else found
+
+
+def one_of_many(weight: FloatArray) -> float:
+    """Return the weight of one copy where weights are numbers of copies: multiples of the least.
+
+    Infinity where they are not, or where all are the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.rows.copies import one_of_many
+    >>> one_of_many(np.array([0.5, 1.5, 0.5])), one_of_many(np.array([0.5, 0.8, 0.5]))
+    (0.5, inf)
+    """
+    least = float(weight.min(initial=np.inf))
+    counts = weight / least
+    whole = np.rint(counts)
+    off = np.abs(counts - whole).max(initial=0.0)
+    several = whole.max(initial=1.0) > 1
+    return least if several and off <= ROUNDING * whole.max() else np.inf
 
 
 def _hash_columns(columns: Any, n_rows: int, seed: int = 0) -> Hashes:
