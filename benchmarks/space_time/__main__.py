@@ -30,9 +30,8 @@ ABOUT = (
     "asked for (days, stations, the month before, blocks), which also give its intervals. "
     "GPBoost stands beside ours in fields.md, on most of these. "
     "Intervals of the others are from the model's own variance, not calibrated. The machine was "
-    "shared by many: CPU seconds are what counts. All *time* lines but those of climate_berkeley "
-    "and of the random rows of co2_column are of the version before all smoothnesses climbed on "
-    "the larger sample, which takes about six CPU seconds more."
+    "shared by many: CPU seconds are what counts. *time* lines are of one version; of "
+    "climate_berkeley by blocks climbs end elsewhere with other seeds: the RMSE is 1.92 to 2.11."
 )
 
 
