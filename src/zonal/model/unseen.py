@@ -67,12 +67,13 @@ def one_left_out(solution: LocalSolution, observed: Observations, features: Feat
 
     What weights mean is decided as for features (`feature_calibration`).
     """
-    found, every = left_out(solution, observed, features), solution.observations or observed
+    every, at = solution.observations or observed, (solution, observed, features)
     if solution.errors is not None or (every.weight == 1).all():
-        return found
+        return left_out(*at)
     one = one_of_many(every.weight)
-    alike = left_out(solution, observed, features, alike=True, most=one)
-    found = alike if np.isfinite(one) or alike.more_likely(found) else found
+    found = left_out(*at, alike=True, most=one)
+    if np.isinf(one) and not found.more_likely(own := left_out(*at)):
+        found = own
     return replace(found, weight=seen(observed.weight, every.total))
 
 
