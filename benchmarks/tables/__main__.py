@@ -190,8 +190,9 @@ def _versions(known: dict[str, dict[str, Any]]) -> list[str]:
         days = sorted({run["date"] for run in runs if "date" in run})
         versions = sorted({run.get("version", "not noted") for run in runs})
         if runs:
-            shown = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "not noted"
-            rows.append((method, ", ".join(versions), shown))
+            shown = [" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []
+            shown += ["not noted"] if any("date" not in run for run in runs) else []
+            rows.append((method, ", ".join(versions), ", ".join(shown)))
     return ["## Versions", "", table(rows, ("method", "version", "days"))]
 
 

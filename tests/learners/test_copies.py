@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr
 
 import zonal
-from zonal.rows.copies import one_of_many
+from zonal.rows.copies import one_of_many, seen
 
 N, NOISE = 1600, 0.3
 
@@ -97,8 +97,22 @@ def test_weights_that_are_precisions():
     assert abs(np.mean(shares) - 0.95) < 3 * np.std(shares, ddof=1) / np.sqrt(len(shares))
 
 
+def test_parts_of_a_sample():
+    """Of 20,000 rows two have a fifth and a tenth of the weight; a tenth of the rows is seen."""
+    every = np.ones(20_000)
+    every[:2] = np.array([0.2, 0.1]) / 0.7 * 19_998
+    found = seen(every[:2_000], every.sum())
+    np.testing.assert_allclose(found[:2] / found.sum(), [0.2, 0.1], rtol=1e-12)
+    np.testing.assert_array_equal(found[2:], 1.0)
+    np.testing.assert_array_equal(seen(every, every.sum()), every)
+    # Chance has no more to say of a row of a hundredth of the sample.
+    few = np.r_[np.ones(1_999), 20.0]
+    np.testing.assert_array_equal(seen(few, 1e6), few)
+
+
 def test_one_of_many():
     assert one_of_many(np.array([0.2, 0.6, 20.0])) == 0.2
-    assert one_of_many(np.full(5, 3.0)) == np.inf  # all are given thrice
+    assert one_of_many(np.ones(5)) == np.inf
+    assert one_of_many(np.full(5, 0.5)) == 0.5  # others weigh more
     assert one_of_many(np.array([1.0, 2.5])) == np.inf
     assert one_of_many(np.empty(0)) == np.inf

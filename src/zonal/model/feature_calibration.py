@@ -23,7 +23,7 @@ from ..calibration.intervals import Calibration
 from ..calibration.ridge_variance import RidgeVariance, ridge_variance
 from ..calibration.variance import OutOfFold
 from ..features.space import FeatureSpace
-from ..rows.copies import one_of_many
+from ..rows.copies import one_of_many, seen
 from .ridge_posterior import RidgePosterior
 
 __all__ = [
@@ -109,6 +109,7 @@ def calibrate_features(
     weight: FloatArray,
     folded: Folded,
     precise: bool = False,
+    total: float = 0.0,
 ) -> Calibration:
     """Calibrate a model by predictions from other rows.
 
@@ -122,6 +123,8 @@ def calibrate_features(
     folded : Folded
     precise : bool
         Whether weights are known to be precisions.
+    total : float
+        The sum of the weights of all rows, of which these are a sample.
     """
     norms = np.linalg.norm(posterior.factor[:, -DIRECTIONS:], axis=0)
     basis = posterior.factor[:, -DIRECTIONS:] / np.where(norms > 0, norms, 1.0)
@@ -132,10 +135,12 @@ def calibrate_features(
     values = space.map(X, columns).astype(np.float64)
     missing = np.asarray(space.residual_variance(X, values[:, 0]))
 
+    counts = seen(weight, total)
+
     def errors(of: Folded, noise: FloatArray) -> OutOfFold:
         variance = posterior.variance(of.leverage, missing) + noise
         std = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-        return OutOfFold(Y - of.mean, std, weight)
+        return OutOfFold(Y - of.mean, std, counts)
 
     found = errors(folded, posterior.noise / weight[:, None])
     if folded.folds is None and not precise:

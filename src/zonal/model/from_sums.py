@@ -126,8 +126,9 @@ class FromSums:
         rows, folded, posterior = self._sample, self.unseen(), self.posterior()
         X, Y = take(rows.rows(), folded.rows), np.asarray(rows.y, np.float64)[folded.rows]
         weight = self._weight[folded.rows] / posterior.unit
-        precise = self.errors is not None
-        return calibrate_features(posterior, self.space, X, Y, weight, folded, precise)
+        precise, moments = self.errors is not None, [] if self.sums is None else self.sums.moments
+        total = sum(part.weight for part in moments) / posterior.unit
+        return calibrate_features(posterior, self.space, X, Y, weight, folded, precise, total)
 
     @found_once
     def class_calibration(self) -> ClassCalibration:

@@ -77,6 +77,8 @@ class Observations:
         Whether rows are places, among which balls can be emptied.
     wanted : ndarray of shape (q,) or None
         Distances of rows that will be asked to the places, where they are known.
+    total : float
+        The sum of the weights of all rows.
     """
 
     places: npt.NDArray[np.int32]
@@ -87,6 +89,7 @@ class Observations:
     splits: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
     in_space: bool = False
     wanted: FloatArray | None = None
+    total: float = 0.0
 
     @classmethod
     def of(
@@ -114,7 +117,8 @@ class Observations:
             used = locations.index >= 0
             labels[locations.index[used]] = plan.labels[used]
             splits = tuple((tuple(train), tuple(test)) for train, test in plan.splits[:MOST_SPLITS])
-        return cls(places, deviation, weight, n_places, labels, splits)
+        total = float(locations.weight.sum())
+        return cls(places, deviation, weight, n_places, labels, splits, total=total)
 
     def parts(self) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
         """Yield the training places of each split, and the test rows among the observations."""

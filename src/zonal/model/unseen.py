@@ -1,5 +1,7 @@
 """What a model with a local part says of rows that it does not see, with parameters that stay."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._typing import Array, FloatArray
@@ -7,7 +9,7 @@ from ..calibration.variance import OutOfFold
 from ..kriging.joint import Features, Joint
 from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
-from ..rows.copies import one_of_many
+from ..rows.copies import one_of_many, seen
 from .local_solution import LocalSolution, Observations
 
 __all__ = ["FIELD_NEIGHBORS", "errors_at", "left_out", "one_left_out", "predicted"]
@@ -65,12 +67,14 @@ def one_left_out(solution: LocalSolution, observed: Observations, features: Feat
 
     What weights mean is decided as for features (`feature_calibration`).
     """
-    found, every = left_out(solution, observed, features), solution.observations or observed
-    if solution.errors is not None or (every.weight == every.weight[0]).all():
-        return found
+    every, at = solution.observations or observed, (solution, observed, features)
+    if solution.errors is not None or (every.weight == 1).all():
+        return left_out(*at)
     one = one_of_many(every.weight)
-    alike = left_out(solution, observed, features, alike=True, most=one)
-    return alike if np.isfinite(one) or alike.more_likely(found) else found
+    found = left_out(*at, alike=True, most=one)
+    if np.isinf(one) and not found.more_likely(own := left_out(*at)):
+        found = own
+    return replace(found, weight=seen(observed.weight, every.total))
 
 
 def errors_at(

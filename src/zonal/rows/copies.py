@@ -9,6 +9,7 @@ Intervals are for new rows that come as often as the known ones: weights that ar
 the least are numbers of copies, of which one is left out.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ from .._typing import FloatArray
 from .hashing import row_hash
 from .levels import levels_of
 
-__all__ = ["content_hash", "merge_copies", "one_of_many", "relative_weights"]
+__all__ = ["content_hash", "merge_copies", "one_of_many", "relative_weights", "seen"]
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -133,7 +134,8 @@ def relative_weights(
 def one_of_many(weight: FloatArray) -> float:
     """Return the weight of one copy where weights are numbers of copies: multiples of the least.
 
-    Infinity where they are not, or where all are the same.
+    Infinity where they are not, or where all are one, which is the mean of all rows: where those of
+    a sample are less, rows that are many are not in it.
 
     Examples
     --------
@@ -146,8 +148,30 @@ def one_of_many(weight: FloatArray) -> float:
     counts = weight / least
     whole = np.rint(counts)
     off = np.abs(counts - whole).max(initial=0.0)
-    several = whole.max(initial=1.0) > 1
-    return least if several and off <= ROUNDING * whole.max() else np.inf
+    differ = abs(least - 1) > ROUNDING or whole.max(initial=1.0) > 1
+    return least if differ and off <= ROUNDING * whole.max(initial=1.0) else np.inf
+
+
+def seen(weight: FloatArray, total: float) -> FloatArray:
+    """Return how much rows of a sample count, of all rows with a sum of weights.
+
+    A share of n random rows is known to within 1/√n. A row that is a larger part of the sample is
+    there by chance, and has the part of all rows that it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.rows.copies import seen
+    >>> found = seen(np.array([1.0] * 99 + [250.0]), 1000.0)
+    >>> found[:99].tolist() == [1.0] * 99, round(float(found[99] / found.sum()), 6)
+    (True, 0.25)
+    """
+    part = float(weight.sum())
+    large = weight > part / math.sqrt(max(len(weight), 1))
+    if not large.any() or part >= total * (1 - ROUNDING):
+        return weight
+    others = float(weight[~large].sum()) / (total - float(weight[large].sum()))
+    return np.where(large, weight * others, weight)
 
 
 def _hash_columns(columns: Any, n_rows: int, seed: int = 0) -> Hashes:
