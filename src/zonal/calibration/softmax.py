@@ -139,8 +139,9 @@ def farther_logits(
     >>> labels = (rng.random(3000) < 1 / (1 + np.exp(-f / distance**0.5))).astype(int)
     >>> ones = np.ones(3000)
     >>> found = farther_logits(f, labels, ones, distance, np.arange(3000), ones)
-    >>> np.exp(found.at(np.array([1.0, 4.0, 9.0]))).round(1).ravel().tolist()
-    [1.0, 2.0, 3.2]
+    >>> factor = np.exp(found.at(np.array([1.0, 4.0, 9.0]))).ravel()
+    >>> bool(np.abs(factor - [1, 2, 3]).max() < 0.4)
+    True
     """
     tiny = np.finfo(float).tiny
     far, near = (np.log(np.maximum(d, tiny)) for d in (distance, near_distance))

@@ -147,17 +147,18 @@ def find_laplace(
     """
     f = responses.beginning(likelihood) if near is None else near
     m = min(n_neighbors, len(locations))
-    process = LocalProcess(locations.rows, locations.weight, found.kernel, 1 / scale, m)
-    earlier = process.earlier()
     if features is None and found.low is None:
+        process = LocalProcess(locations.rows, locations.weight, found.kernel, 1 / scale, m)
+        earlier = process.earlier()
         prior = Precision.of(process, earlier)
         f, n_steps = field_mode(prior, responses, likelihood, scale, f, close)
+        targets, precision, _ = responses.expansion(likelihood, f)
+        joint = pseudo_joint(locations, targets, precision, found, scale, None, m, earlier)
     else:
-        f, n_steps = _mode_with_features(
+        joint, f, n_steps = _mode_with_features(
             locations, responses, likelihood, found, scale, features, m, close, f, near is not None
         )
     targets, precision, log_density = responses.expansion(likelihood, f)
-    joint = pseudo_joint(locations, targets, precision, found, scale, features, m, earlier)
     normal = 0.5 * float(np.sum(np.log(precision / (2 * np.pi)) - precision * (targets - f) ** 2))
     evidence = _with_scale(joint, scale) + log_density - normal
     joint = replace(joint, found=replace(joint.found, scale=np.array([scale])))
@@ -236,8 +237,8 @@ def _mode_with_features(
     close: float,
     f: FloatArray,
     is_near: bool,
-) -> tuple[FloatArray, int]:
-    """Return the same with features, by kriging the pseudo-targets of each step."""
+) -> tuple[Joint, FloatArray, int]:
+    """Return the same with features, by kriging the pseudo-targets of each step, and the last."""
     # K⁻¹f: of a constant it is zero. It tells what the prior says of a step.
     pull = np.zeros(len(f))
     neighbors = earlier = None
@@ -257,7 +258,7 @@ def _mode_with_features(
         share = 1.0 if whole else _share_of_step(responses, likelihood, (f, pull), step)
         f, pull = f + share * step[0], pull + share * step[1]
         change = float(np.abs(step[0]).max())
-    return f, n_steps
+    return joint, f, n_steps
 
 
 def _share_of_step(
