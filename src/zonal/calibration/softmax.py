@@ -4,6 +4,12 @@ r"""Probabilities of classes from averaged logits, and sets of classes that cove
 
 with the temperature T of least log loss on rows that are left out of the fit; where the model is
 right, T is one.
+
+*Exceptions.* A share ε of the rows has a class by chance, ε = 1/(n + 1) with n rows that were left
+out. Where all of these have the class of the largest probability there may be no exceptions at all:
+with the prior probability 1/2 of that (Jeffreys 1939), and a rate of Beta(1/2, 1/2) otherwise, they
+would have stayed unseen with the probability :math:`B = \Gamma(n + \tfrac12) / (\sqrt\pi\,
+\Gamma(n + 1))`, and ε is B/(1 + B) times as large.
 """
 
 from dataclasses import dataclass
@@ -11,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, gammaln, log_softmax, softmax
 
 from .._typing import Array, FloatArray
 from .distance import NODES, DistanceScale
@@ -19,13 +25,35 @@ from .numerics import TEMPERATURES
 from .quantiles import ScoreQuantiles
 from .scores import check_coverage
 
-__all__ = ["SoftmaxCalibration", "farther_logits", "softmax_gradient"]
+__all__ = ["SoftmaxCalibration", "exceptions", "farther_logits", "softmax_gradient"]
 
 
 def softmax_gradient(chances: FloatArray, slopes: Array) -> FloatArray:
     """Return gradients of p = softmax(f) from those of f [n, c, d]: p_c (∇f_c - Σ p ∇f)."""
     mean = np.einsum("nc,ncd->nd", chances, slopes)
     return np.asarray(chances[:, :, None] * (slopes - mean[:, None, :]))
+
+
+def exceptions(scores: Array, labels: npt.NDArray[np.intp], weight: FloatArray) -> float:
+    """Return the share ε of rows whose class is chance, from scores [n, c] of left-out rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zonal.calibration.softmax import exceptions
+    >>> scores, ones = np.tile([1.0, 0.0], (99, 1)), np.ones(99)
+    >>> exceptions(scores, np.arange(99) // 98, ones)
+    0.01
+    >>> round(exceptions(scores, np.zeros(99, int), ones), 5)
+    0.00054
+    """
+    counted = weight > 0
+    # Weights are counts; where they add up to less than the rows, only their ratios count.
+    n_rows = max(float(weight.sum()), float(np.count_nonzero(counted)))
+    if (scores.argmax(axis=1) != labels)[counted].any():
+        return 1 / (1 + n_rows)
+    unseen = np.exp(gammaln(n_rows + 0.5) - gammaln(n_rows + 1)) / np.sqrt(np.pi)
+    return float(unseen / (1 + unseen) / (1 + n_rows))
 
 
 @dataclass(frozen=True)
@@ -63,8 +91,8 @@ class SoftmaxCalibration:
         found = minimize_scalar(
             loss, bounds=TEMPERATURES, method="bounded", options={"xatol": 1e-4}
         )
-        n_rows = max(float(weight.sum()), float(np.count_nonzero(weight)))
-        plain = cls(float(np.exp(found.x)), 1 / (1 + n_rows), float(found.fun))
+        mixed = exceptions(logits, labels, weight)
+        plain = cls(float(np.exp(found.x)), mixed, float(found.fun))
         chances = plain.probabilities(logits)
         own = tuple(
             ScoreQuantiles.of(chances[labels == c, c, None], weight[labels == c])
