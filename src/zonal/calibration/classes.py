@@ -12,7 +12,7 @@ prior): indicators of classes with few rows are shrunk as if there were as many 
 of shuttle that were left out: .0166 without b, .0126 with it.)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from .._typing import Array, FloatArray
 from .numerics import BOUNDS, START
 from .quantiles import ScoreQuantiles
 from .scores import check_coverage
-from .softmax import softmax_gradient
+from .softmax import exceptions, softmax_gradient
 
 __all__ = ["ClassCalibration"]
 
@@ -73,9 +73,8 @@ class ClassCalibration:
         levels: tuple[float, ...] = ()
         if with_levels and values.shape[1] > 2:
             power, levels = _with_levels(_log_softplus(values, softness), power, labels, weight)
-        # Weights are counts; where they add up to less than the rows, only their ratios count.
-        n_rows = max(float(weight.sum()), float(np.count_nonzero(weight)))
-        plain = cls(float(power), float(softness), 1 / (1 + n_rows), (), levels)
+        plain = cls(float(power), float(softness), 0.0, (), levels)
+        plain = replace(plain, mixed=exceptions(plain.probabilities(values), labels, weight))
         chances = plain.probabilities(values)
         own = tuple(
             ScoreQuantiles.of(chances[labels == c, c, None], weight[labels == c])

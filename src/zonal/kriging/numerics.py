@@ -31,6 +31,7 @@ __all__ = [
     "LOG_SCALE",
     "MOST_CALLS",
     "MOST_COLUMNS",
+    "MOST_ITERATIONS",
     "NEGLIGIBLE",
     "NOISE_START",
     "PART",
@@ -47,6 +48,7 @@ __all__ = [
     "SAMPLE_NUMBERS",
     "SHORTEST",
     "SMALLEST",
+    "SMALL_RESIDUAL",
     "SMOOTHNESS",
     "STARTS",
     "START_NOISE",
@@ -159,3 +161,6 @@ BASE_ROWS = 100_000
 STEPS = 12
 #: Candidates of each term of a kernel, for every neighbour.
 PER_NEIGHBOR = 2
+#: Conjugate gradients end where the preconditioned square of the residual is so much of the first
+#: one, or after so many steps: Newton's method asks again.
+SMALL_RESIDUAL, MOST_ITERATIONS = 1e-4, 200

@@ -13,6 +13,7 @@ from ..calibration.classes import ClassCalibration
 from ..calibration.softmax import SoftmaxCalibration
 from ..model.blend import BlendStart
 from ..model.class_blend import ClassBlend, weigh_classes
+from ..model.class_field import ClassField, class_field
 from ..model.class_places import beside_local
 from ..model.class_sums import ClassExpansion, ClassSums
 from ..model.features import is_automatic
@@ -34,6 +35,9 @@ from .numerics import FEW_CLASSES
 
 __all__ = ["KernelRidgeClassifier"]
 
+# What is fitted by the log loss.
+BY_LOG_LOSS = FromClasses | ClassBlend | ClassField
+
 
 class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     r"""Classification by kernel methods: by the log loss, or by ridge regression of indicators.
@@ -53,7 +57,8 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         loss plus α/2 ‖β‖², as scikit-learn's LogisticRegression with C = 1/α. What is chosen
         automatically may be a weighted mean of such a fit, on landmarks of an `Anova` kernel, and
         of a local part, kriging of the indicators, whose weights have the least log loss on rows
-        that are left out (`zonal.model.class_blend`), and columns may count by their ranks. Rows
+        that are left out (`zonal.model.class_blend`), and columns may count by their ranks. Two
+        classes at places may be a field of logits (`zonal.model.class_field`). Rows
         that are seen once (`partial_fit`, checkpoints, iterators that do not fit into memory), a
         splitter as `cv`, a given local part and more than 50 classes have the squared loss;
         ``loss_`` tells. Others are walked over some forty times.
@@ -197,9 +202,11 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         """Averaged logits, or indicators: [n_samples, n_classes], or [n_samples] of two classes.
 
         Of two classes the sign decides, of more the largest value; but with a local part, the
-        largest probability, which has a level for each class.
+        largest probability, which has a level for each class. Of a field of logits: those at its
+        mode.
         """
-        scores = self._averaged(X)
+        field = isinstance(self._solution, ClassField)
+        scores = self._values(X) if field else self._averaged(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def gradient(self, X: Any) -> Array:
@@ -285,7 +292,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     def _averaged(self, X: Any) -> Array:
         """Return the values that are calibrated: of logits, those averaged over the posterior."""
         solution = self._solution
-        if not isinstance(solution, FromClasses | ClassBlend):
+        if not isinstance(solution, BY_LOG_LOSS):
             return self._values(X)
         rows = self._cells_.rows(self._check_rows(X, reset=False))
         return solution.averaged(rows).astype(self._cells_.dtype(rows), copy=False)
@@ -308,7 +315,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     @property
     def loss_(self) -> str:
         """The loss that coefficients minimise."""
-        return "log" if isinstance(self._solution, FromClasses | ClassBlend) else "squared"
+        return "log" if isinstance(self._solution, BY_LOG_LOSS) else "squared"
 
     @property
     def features_(self) -> Any:
@@ -386,6 +393,11 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
                 candidates.append((other, other.solved(other.sums(block))))
         if start.summation is None and not others:
             beside = beside_local(how, found, block, self.budget)
+            field = self._field(how, found, block) if places else None
+            if field is not None and (
+                beside is None or field.calibrated.loss < beside.calibrated.loss
+            ):
+                return field
             if beside is not None:
                 recipe, few = Recipe(beside.space.features), block.rows(slice(1))
                 candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
@@ -397,6 +409,13 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         records = weighed_records(start.recipe.records, starts, weighed.weights, weighed.errors)
         self._start_ = replace(start, recipe=replace(start.recipe, records=records))
         return weighed.found
+
+    def _field(self, how: LogLoss, local: Any, block: Block) -> ClassField | None:
+        """Return two classes as a field of logits, where it is better than that of indicators."""
+        if len(self.classes_) != 2:
+            return None
+        seed = self._start_.recipe.local.seed
+        return class_field(local, block, *how.labelled(block), seed)
 
     def _weight_unit(self, source: Source) -> float:
         """Return the mean factor of the classes: only ratios of these count beside the evidence."""
@@ -415,7 +434,7 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
     def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Refit by the loss that was chosen, with its features and its alpha."""
         found = self._solution_
-        if not isinstance(found, FromClasses | ClassBlend):
+        if not isinstance(found, BY_LOG_LOSS):
             return super()._refit(block, start)
         block = self._checked(block, first=False)
         self._cells_ = self._cells_.refitted(block)
@@ -429,7 +448,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             known = own.keeping(part).with_cells(self._cells_)
             return known.solved(known.sums(block))
 
-        if isinstance(found, FromClasses):
+        if isinstance(found, ClassField):
+            how = LogLoss(self.classes_, None, self.fit_intercept)
+            self._solution_ = found.refitted(block, *how.labelled(block))
+        elif isinstance(found, FromClasses):
             self._solution_ = refitted(found, self._start_)
         else:
             each = zip(found.parts, found.starts, strict=True)

@@ -14,7 +14,13 @@ from .laplace_parameters import LocalParameters, find_local_parameters
 from .local_solution import LocalSolution
 from .vecchia_laplace import Responses, find_laplace
 
-__all__ = ["FromLocalLikelihood", "refit_local_likelihood", "solve_local_likelihood"]
+__all__ = [
+    "FromLocalLikelihood",
+    "at_parameters",
+    "located",
+    "refit_local_likelihood",
+    "solve_local_likelihood",
+]
 
 # The change of f that ends Newton's method.
 CLOSE = 1e-6
@@ -122,7 +128,7 @@ def solve_local_likelihood(
     rival : float
         The log evidence of another model of all rows.
     """
-    locations = _located(block, seed)
+    locations = located(block, seed)
     part, features = linear.part, linear.map
     scale = float(part.joint.found.scale[0])
     start = LocalParameters(likelihood, part.found, scale)
@@ -132,7 +138,7 @@ def solve_local_likelihood(
     if len(mode.latent) == len(locations) and mode.log_evidence < rival:
         return None
     near = mode.joint.predict(locations.rows, features)[0][:, 0]
-    return _solved(linear, block, locations, best, near)
+    return at_parameters(linear, block, locations, best, near)
 
 
 def refit_local_likelihood(
@@ -141,15 +147,16 @@ def refit_local_likelihood(
     """Fit to other rows (as the local part sees them), with all parameters kept."""
     part = known.part
     kept = LocalParameters(known.likelihood, part.found, float(part.joint.found.scale[0]))
-    return _solved(known.rows, block, _located(block, seed), kept)
+    return at_parameters(known.rows, block, located(block, seed), kept)
 
 
-def _located(block: Block, seed: int) -> Locations:
+def located(block: Block, seed: int) -> Locations:
+    """Return the places of rows that count, in random order, without targets."""
     X = np.asarray(block.X)
     return locate(X, np.zeros((len(X), 1)), block.weight, seed)
 
 
-def _solved(
+def at_parameters(
     model: FromRows,
     block: Block,
     locations: Locations,

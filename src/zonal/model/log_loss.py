@@ -114,12 +114,17 @@ class LogLoss:
         n_latent = len(classes) - 1
         return Pseudo(targets, h * weight, 1 / found.alpha, n_latent, found.calibrated.loss)
 
+    def labelled(self, rows: Block) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Return the numbers of the classes of rows, any for those of no weight, and weights."""
+        labels = np.searchsorted(self.classes, np.asarray(rows.y))
+        weight = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight, float)
+        return np.minimum(labels, len(self.classes) - 1), weight / self.unit
+
     def sample(self, rows: Block, size: int) -> tuple[Any, npt.NDArray[np.intp], FloatArray]:
         """Return some rows that count, the numbers of their classes, and weights."""
         counting = counting_rows(rows)
         few = rows.rows(counting[sample_rows(len(counting), size)])
-        weight = np.ones(len(few)) if few.weight is None else np.asarray(few.weight, float)
-        return few.X, np.searchsorted(self.classes, np.asarray(few.y)), weight / self.unit
+        return few.X, *self.labelled(few)
 
     @property
     def _rule(self) -> tuple[float | None, bool]:

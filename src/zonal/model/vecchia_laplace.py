@@ -22,12 +22,14 @@ import numpy.typing as npt
 from .._typing import Array, FloatArray
 from ..kriging.joint import Joint, fit_joint
 from ..kriging.locations import Locations, Repeated
+from ..kriging.neighbors import Indices
+from ..kriging.precision import Precision
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found
 from ..likelihoods import Likelihood
 from .newton_sums import unpacked
 
-__all__ = ["Laplace", "Responses", "find_laplace"]
+__all__ = ["Laplace", "Responses", "field_mode", "find_laplace", "pseudo_joint"]
 
 Features = Callable[[Array], Array]
 
@@ -144,32 +146,119 @@ def find_laplace(
         The mode at parameters that are not far: the first step from it is taken whole.
     """
     f = responses.beginning(likelihood) if near is None else near
-    # K⁻¹f: of a constant it is zero. It tells what the prior says of a step.
-    pull = np.zeros(len(f))
-    neighbors = earlier = None
-    nothing = Repeated.nothing(len(locations), 1)
     m = min(n_neighbors, len(locations))
-    change = np.inf
-    n_steps = 0
-    while change >= close and n_steps < MOST_STEPS:
-        n_steps += 1
+    if features is None and found.low is None:
+        process = LocalProcess(locations.rows, locations.weight, found.kernel, 1 / scale, m)
+        earlier = process.earlier()
+        prior = Precision.of(process, earlier)
+        f, n_steps = field_mode(prior, responses, likelihood, scale, f, close)
         targets, precision, _ = responses.expansion(likelihood, f)
-        pseudo = replace(locations, targets=targets[:, None], weight=precision, repeated=nothing)
-        process = LocalProcess(locations.rows, precision, found.kernel, 1 / scale, m, low=found.low)
-        if neighbors is None:
-            neighbors, earlier = process.near(locations.rows), process.earlier()
-        joint = fit_joint(pseudo, process, features, found.ratio, neighbors=earlier)
-        moved = joint.predict(locations.rows, features, neighbors=neighbors)[0][:, 0]
-        step = moved - f, precision * (targets - moved) - pull
-        whole = near is not None and n_steps == 1  # K⁻¹f is known after it
-        share = 1.0 if whole else _share_of_step(responses, likelihood, (f, pull), step)
-        f, pull = f + share * step[0], pull + share * step[1]
-        change = float(np.abs(step[0]).max())
+        joint = pseudo_joint(locations, targets, precision, found, scale, None, m, earlier)
+    else:
+        joint, f, n_steps = _mode_with_features(
+            locations, responses, likelihood, found, scale, features, m, close, f, near is not None
+        )
     targets, precision, log_density = responses.expansion(likelihood, f)
     normal = 0.5 * float(np.sum(np.log(precision / (2 * np.pi)) - precision * (targets - f) ** 2))
     evidence = _with_scale(joint, scale) + log_density - normal
     joint = replace(joint, found=replace(joint.found, scale=np.array([scale])))
     return Laplace(joint, f, evidence, n_steps)
+
+
+def pseudo_joint(
+    locations: Locations,
+    targets: FloatArray,
+    precision: FloatArray,
+    found: Found,
+    scale: float,
+    features: Features | None,
+    n_neighbors: int,
+    earlier: Indices | None = None,
+) -> Joint:
+    """Return kriging of pseudo-targets [n] of the variances 1/h [n], by their own best scale."""
+    pseudo = replace(
+        locations,
+        targets=targets[:, None],
+        weight=precision,
+        repeated=Repeated.nothing(len(locations), 1),
+    )
+    process = LocalProcess(
+        locations.rows, precision, found.kernel, 1 / scale, n_neighbors, low=found.low
+    )
+    return fit_joint(pseudo, process, features, found.ratio, neighbors=earlier)
+
+
+def field_mode(
+    prior: Precision,
+    responses: Responses,
+    likelihood: Likelihood,
+    scale: float,
+    near: FloatArray,
+    close: float = CLOSE,
+) -> tuple[FloatArray, int]:
+    r"""Return the mode of μ + u at the locations, and how many steps of Newton's method it took.
+
+    With the precision Q of the process (`zonal.kriging.precision`), whose weights are found once,
+    a step solves :math:`(Q/\sigma^2 + H)\, \delta = g - Q f/\sigma^2`.
+
+    Parameters
+    ----------
+    prior : Precision
+    responses : Responses
+    likelihood : Likelihood
+    scale : float
+        σ².
+    near : ndarray of shape (n,)
+        Where to begin.
+    close : float
+        The change of f that ends the steps.
+    """
+    f, pull = near, prior.apply(near) / scale
+    change, n_steps = np.inf, 0
+    while change >= close and n_steps < MOST_STEPS:
+        n_steps += 1
+        targets, precision, _ = responses.expansion(likelihood, f)
+        move = prior.solve(scale, precision, precision * (targets - f) - pull)
+        step = move, prior.apply(move) / scale
+        share = _share_of_step(responses, likelihood, (f, pull), step)
+        f, pull = f + share * step[0], pull + share * step[1]
+        change = float(np.abs(move).max())
+    return f, n_steps
+
+
+def _mode_with_features(
+    locations: Locations,
+    responses: Responses,
+    likelihood: Likelihood,
+    found: Found,
+    scale: float,
+    features: Features | None,
+    m: int,
+    close: float,
+    f: FloatArray,
+    is_near: bool,
+) -> tuple[Joint, FloatArray, int]:
+    """Return the same with features, by kriging the pseudo-targets of each step, and the last."""
+    # K⁻¹f: of a constant it is zero. It tells what the prior says of a step.
+    pull = np.zeros(len(f))
+    neighbors = earlier = None
+    change, n_steps = np.inf, 0
+    while change >= close and n_steps < MOST_STEPS:
+        n_steps += 1
+        targets, precision, _ = responses.expansion(likelihood, f)
+        if neighbors is None:
+            process = LocalProcess(
+                locations.rows, precision, found.kernel, 1 / scale, m, low=found.low
+            )
+            neighbors, earlier = process.near(locations.rows), process.earlier()
+        joint = pseudo_joint(locations, targets, precision, found, scale, features, m, earlier)
+        moved = joint.predict(locations.rows, features, neighbors=neighbors)[0][:, 0]
+        step = moved - f, precision * (targets - moved) - pull
+        whole = is_near and n_steps == 1  # K⁻¹f is known after it
+        share = 1.0 if whole else _share_of_step(responses, likelihood, (f, pull), step)
+        f, pull = f + share * step[0], pull + share * step[1]
+        change = float(np.abs(step[0]).max())
+    return joint, f, n_steps
 
 
 def _share_of_step(

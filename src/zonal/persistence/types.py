@@ -104,6 +104,7 @@ OWN = {
     "model.distance_weights": "DistanceWeights",
     "model.feature_calibration": "Folded",
     "model.class_blend": "ClassBlend",
+    "model.class_field": "ClassField",
     "model.from_classes": "FromClasses",
     "model.from_likelihood": "FromLikelihood",
     "model.from_local_likelihood": "FromLocalLikelihood",
