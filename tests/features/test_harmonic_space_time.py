@@ -75,10 +75,10 @@ def test_eigenvalues_are_those_of_a_dense_problem(dim, radii, times, mass, beta)
     roots = np.sqrt(weights)
     dense = np.linalg.eigvalsh(kernel(rows) * roots[:, None] * roots)[::-1]
     np.testing.assert_allclose(features.eigenvalues_, dense[:60], rtol=1e-8, atol=1e-12)
-    # And the features are eigenvectors: their products under the weights are diagonal.
+    # And the features are eigenvectors, interpolated to 1e-6: their products are diagonal.
     Z = features.transform(rows)
     products = Z.T @ (weights[:, None] * Z)
-    np.testing.assert_allclose(products, np.diag(features.eigenvalues_), atol=1e-8)
+    np.testing.assert_allclose(products, np.diag(features.eigenvalues_), atol=1e-6)
 
 
 def test_separable_is_the_tensor_product():
