@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy.interpolate import BarycentricInterpolator
 
-from zonal.engines.interpolation import interpolate
+from zonal.engines.interpolation import (
+    interpolate,
+    interpolate_derivative,
+    interpolate_pairs,
+    interpolate_pairs_derivative,
+)
 
 
 @pytest.mark.parametrize("n_grid", [6, 7, 129])
@@ -52,3 +57,28 @@ def test_points_of_the_grid_are_returned():
     np.testing.assert_allclose(
         interpolate(np.linspace(1, 2, 40), 1.0, 2.0, table), table, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("shape", [(6, 9), (40, 6)])
+def test_pairs_are_one_axis_after_the_other(shape):
+    rng = np.random.default_rng(0)
+    table, low, high = rng.standard_normal((*shape, 3)), np.array([1.0, -2.0]), np.array([2.0, 5.0])
+    at = rng.uniform(low, high, (30, 2))
+    for row in at:
+        (x, y), ends = row[:, None], list(zip(low, high, strict=True))
+        by_second = interpolate(y, *ends[1], table.swapaxes(0, 1).reshape(shape[1], -1))
+        expected = interpolate(x, *ends[0], by_second.reshape(shape[0], 3))
+        found = interpolate_pairs(row[None], low, high, table)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        slope = interpolate_derivative(x, *ends[0], by_second.reshape(shape[0], 3))
+        found = interpolate_pairs_derivative(row[None], low, high, table, 0)
+        np.testing.assert_allclose(found, slope, atol=1e-10)
+        by_first = interpolate(x, *ends[0], table.reshape(shape[0], -1)).reshape(shape[1], 3)
+        slope = interpolate_derivative(y, *ends[1], by_first)
+        found = interpolate_pairs_derivative(row[None], low, high, table, 1)
+        np.testing.assert_allclose(found, slope, atol=1e-10)
+
+
+def test_tables_that_are_too_short_are_errors():
+    with pytest.raises(ValueError, match="at least 6 rows"):
+        interpolate_pairs(np.zeros((1, 2)), np.zeros(2), np.ones(2), np.zeros((5, 9, 1)))

@@ -60,10 +60,15 @@ def test_beside_time_places_and_ends_are_held_out():
     gone = {tuple(place) for place in rows[out, :2]}
     assert not gone & {tuple(place) for place in rows[parts["places"].train, :2]}
     assert len(out) == 30 * len(gone)
-    ends = rows[parts["ends"].test, 2]
-    known = rows[parts["ends"].train, 2]
-    assert ((ends < known.min()) | (ends > known.max())).all()
-    assert len(np.unique(ends)) == 6  # a tenth of thirty times at each end
+    turns = [part for part in hold_out(rows, time=2, n_test=10**9) if part.kind == "ends"]
+    moments = np.unique(rows[:, 2])
+    for number, part in enumerate(turns):
+        ends, known = rows[part.test, 2], rows[part.train, 2]
+        # A tenth of thirty times at each end of what is left.
+        cut = moments[3 * number : 30 - 3 * number]
+        assert np.unique(ends).tolist() == [*cut[:3], *cut[-3:]]
+        assert np.unique(known).tolist() == cut[3:-3].tolist()
+    assert len(turns) == 3
 
 
 def test_time_is_a_column_whose_values_many_rows_share(plane):

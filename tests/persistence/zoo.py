@@ -227,6 +227,8 @@ MAPS = [
     features(directions="sobol", n_components=41, center=True),
     features(reduce="pca", reduced_dim=2),
     zonal.HarmonicFeatures(zonal.Matern(1.5), 40),
+    zonal.HarmonicFeatures(zonal.SpaceTime(zonal.Gaussian(1.0), zonal.Gaussian(2.0), 0.5), 24),
+    zonal.HarmonicFeatures(2.0 * zonal.SpaceTime(zonal.Matern(), None), 24),
     zonal.HarmonicFeatures(zonal.Gaussian(2.0), 30, reduce="pca", reduced_dim=2),
     fourier(),
     zonal.FourierFeatures(zonal.Matern(1.5), 9, orthogonal=True, random_state=0),

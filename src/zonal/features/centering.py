@@ -31,11 +31,18 @@ class CenteredFeatures(KernelFeatures):
         dim, sparse = self.n_features_in_, is_sparse(sample.rows)
         center = self.center
         if isinstance(center, str) and center == "auto":
-            center = self.kernel_.shift_invariant and not sparse and not spans_sphere(sample.rows)
+            center = (
+                self.kernel_.shift_invariant
+                and not sparse
+                and not spans_sphere(sample.rows[:, self._places])
+            )
         if isinstance(center, bool | np.bool_):
             if center and sparse:
                 raise ValueError(_NO_SPARSE_CENTER)
-            return sample.mean() if center else np.zeros(dim)
+            found = np.zeros(dim)
+            if center:
+                found[self._places] = sample.mean()[self._places]
+            return found
         try:
             point = np.asarray(center, dtype=np.float64)
         except (TypeError, ValueError):
@@ -48,6 +55,11 @@ class CenteredFeatures(KernelFeatures):
         if sparse and point.any():
             raise ValueError(_NO_SPARSE_CENTER)
         return point
+
+    @property
+    def _places(self) -> slice:
+        """The columns that can be centred: all but times."""
+        return slice(None)
 
     def kernel_diag(self, X: Any) -> Array:
         """Return k(x, x) of the exact kernel at centred rows: [n_samples]."""

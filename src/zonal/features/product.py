@@ -92,7 +92,8 @@ class ProductFeatures(GroupedFeatures):
         if kernel.interaction or kernel.time is None:
             raise ValueError(
                 f"{kernel!r} is not a product of kernels of space and of time: ProductFeatures "
-                "need interaction=0 and a kernel of time; else use NystroemFeatures."
+                "need interaction=0 and a kernel of time. HarmonicFeatures take it as it is, and "
+                "can be one of several groups here."
             )
         time = self.n_features_in_ - 1
         return [

@@ -51,7 +51,7 @@ class Periodic(DifferenceKernel):
 
     _advice = (
         "one column of times has, in HarmonicFeatures; for columns of a place beside it use "
-        "ProductFeatures."
+        "SpaceTime or ProductFeatures."
     )
 
     def __init__(

@@ -40,7 +40,9 @@ class SpaceTime(DifferenceKernel):
     conditionally negative definite, so that k is positive definite, on the plane and on the sphere
     (where h is the chord, and d = 3).
 
-    Features of a separable one: ``ProductFeatures(kernel)``.
+    `HarmonicFeatures` take it: between two times it is rotation-invariant in the place, and its
+    harmonics are multiplied with functions of ‖x‖ and the time. For β = 0 there is also
+    ``ProductFeatures(kernel)``, harmonics of space times harmonics of time.
 
     Parameters
     ----------
@@ -70,8 +72,8 @@ class SpaceTime(DifferenceKernel):
     """
 
     _advice = (
-        "ProductFeatures take it where interaction=0, with harmonics of space and of time; else "
-        "use NystroemFeatures."
+        "HarmonicFeatures take it, and sums of multiples of such kernels, with a time in the last "
+        "column; else use NystroemFeatures."
     )
 
     def __init__(self, space: Kernel, time: Kernel | None, interaction: float = 0.0) -> None:
@@ -128,14 +130,16 @@ class SpaceTime(DifferenceKernel):
     def of_differences(self, delta: FloatArray) -> FloatArray:
         """Return the kernel at differences [..., d + 1]: [...]."""
         place, lag = delta[..., :-1], delta[..., -1:]
-        if self.time is None:
-            return self.space.of_differences(place)
-        in_time = self.time.of_differences(lag)
+        in_time, root = self.over_time(lag, place.shape[-1])
+        return np.asarray(in_time * self.space.of_differences(place / root[..., None]))
+
+    def over_time(self, lag: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+        r"""Return :math:`T \psi^{-d/2}` and :math:`\sqrt\psi` at lags [..., 1]: [...] each."""
+        in_time = np.ones(lag.shape[:-1]) if self.time is None else self.time.of_differences(lag)
         if self.interaction == 0:
-            return np.asarray(in_time * self.space.of_differences(place))
+            return in_time, np.ones(lag.shape[:-1])
         wider = self._widening(lag)
-        space = self.space.of_differences(place / np.sqrt(wider)[..., None])
-        return np.asarray(in_time * wider ** (-place.shape[-1] / 2) * space)
+        return in_time * wider ** (-dim / 2), np.sqrt(wider)
 
     def difference_slopes(self, delta: FloatArray) -> FloatArray:
         """Return its gradient by the difference: [..., d + 1]."""

@@ -27,6 +27,7 @@ from ..terms import NumericTerm
 from .distribution import Distribution
 from .energies import MAX_DEGREE
 from .modes import ModeFunctions, OptimalRadial
+from .pair_functions import PairFunctions
 from .recent import recently
 
 __all__ = ["NEGLIGIBLE", "MercerModes"]
@@ -45,7 +46,7 @@ class MercerModes:
     dim : int
         d.
     radii : Distribution
-        The distribution of ‖x‖.
+        The distribution of ‖x‖, or of pairs of ‖x‖ and a time.
     max_degree : int
         q.
 
@@ -149,10 +150,15 @@ class MercerModes:
         """μ_{ℓ,i} / α_ℓ, the eigenvalues of the kernel: [max_degree + 1, n_nodes]."""
         return self.values * np.exp(-self.log_dimensions)[:, None]
 
+    def at_nodes(
+        self, degrees: npt.NDArray[np.int64], indices: npt.NDArray[np.int64]
+    ) -> FloatArray:
+        """Return u_{ℓ,i} of given degrees and indices at the nodes: [n_modes, n_nodes]."""
+        return np.asarray(self._vectors[degrees, :, indices] / np.sqrt(self.radii.weights))
+
     def squares(self, degrees: npt.NDArray[np.int64], indices: npt.NDArray[np.int64]) -> FloatArray:
         """Return h_{ℓ,i}² of given degrees and indices at the nodes: [n_modes, n_nodes]."""
-        vectors = self._vectors[degrees, :, indices]
-        return np.square(vectors) / self.radii.weights * self.values[degrees, indices][:, None]
+        return np.square(self.at_nodes(degrees, indices)) * self.values[degrees, indices][:, None]
 
     def residual(self, orders: npt.NDArray[np.intp]) -> FloatArray:
         """Return k(x, x) less the squares of the first `orders[ℓ]` functions, at each node."""
@@ -164,19 +170,23 @@ class MercerModes:
         self,
         degrees: npt.NDArray[np.int64],
         indices: npt.NDArray[np.int64],
-        low: float,
-        high: float,
-    ) -> ModeFunctions:
-        """Return h_{ℓ,i} of given degrees and indices, tabulated from `low` to `high`."""
+        low: Any,
+        high: Any,
+    ) -> Any:
+        """Return h_{ℓ,i} of given degrees and indices, tabulated from `low` to `high`.
+
+        `ModeFunctions` of radii from a number to another, or `PairFunctions` of pairs from a pair
+        to another.
+        """
         vectors = self._vectors[degrees, :, indices]  # [n_modes, n_nodes]
         # Signs are fixed, so that the functions do not depend on the library that found them.
         peaks = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
         roots = np.sqrt(self.values[degrees, indices])[:, None]
         weights = np.sign(peaks) * vectors * np.sqrt(self.radii.weights)
         weights = np.divide(weights, roots, out=np.zeros_like(weights), where=roots > 0)
-        return ModeFunctions.make(
-            self.kernel, self.dim, degrees, self.radii.nodes, weights, low, high
-        )
+        nodes = self.radii.nodes
+        kind: Any = PairFunctions if nodes.ndim == 2 else ModeFunctions
+        return kind.make(self.kernel, self.dim, degrees, nodes, weights, low, high)
 
     def radial(self, max_degree: int, n_radial: int, low: float, high: float) -> OptimalRadial:
         """Return the first functions of every degree, as the h of a generalized zonal kernel."""

@@ -104,8 +104,7 @@ class ModeFunctions:
     def __call__(self, radii: FloatArray) -> FloatArray:
         """Return values at radii."""
         radii = np.asarray(radii, dtype=np.float64)
-        slack = 1e-6 * self.high
-        inside = (radii >= self.low - slack) & (radii <= self.high + slack)
+        inside = self._tabulated(radii)
         if inside.all():
             return self._inside(radii)
         out = np.empty((len(radii), len(self.degrees)))
@@ -117,8 +116,7 @@ class ModeFunctions:
     def derivative(self, radii: FloatArray) -> FloatArray:
         """Return derivatives of what is computed: [n, n_modes] (zero if there is one radius)."""
         radii = np.asarray(radii, dtype=np.float64)
-        slack = 1e-6 * self.high
-        inside = (radii >= self.low - slack) & (radii <= self.high + slack)
+        inside = self._tabulated(radii)
         out = np.zeros((len(radii), len(self.degrees)))
         if len(self.table) > 1:
             out[inside] = interpolate_derivative(radii[inside], self.low, self.high, self.table)
@@ -127,6 +125,11 @@ class ModeFunctions:
             modes = self.dim, self.degrees, self.nodes, self.weights
             out[~inside] = extension(slopes, *modes, radii[~inside])
         return out
+
+    def _tabulated(self, radii: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell which radii lie within the table."""
+        slack = 1e-6 * self.high
+        return np.asarray((radii >= self.low - slack) & (radii <= self.high + slack))
 
     def _inside(self, radii: FloatArray) -> FloatArray:
         if len(self.table) == 1:
