@@ -113,4 +113,6 @@ def test_it_is_saved_and_refitted(model, tmp_path):
     np.testing.assert_allclose(same.predict_proba(X[~TRAIN]), expected, atol=1e-4)
     few = model.refitted(X[:250], Y[:250])
     assert few.n_rows_ == 250
+    heavy = model.refitted(X[TRAIN], Y[TRAIN], np.where(Y[TRAIN] == "yes", 5.0, 1.0))
+    assert heavy.predict_proba(X[~TRAIN])[:, 1].mean() > expected[:, 1].mean() + 0.02
     assert sum(model.importances_.values()) == pytest.approx(1)

@@ -252,6 +252,8 @@ def class_field(
         return None
     rows = _packed(local, block, labels, weight)
     labelled = _Labelled.of(located(rows, seed), rows.y, rows.weight)
+    if not np.array_equal(labelled.locations.rows, local.part.joint.process.rows):
+        return None  # in another order: columns that were learnt from targets are no places
     start = replace(local.part.found, low=None, amplitude=None, ratio=1.0)
     found, scale = _parameters(labelled, start)
     m = local.part.joint.process.n_neighbors
