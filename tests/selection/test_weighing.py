@@ -44,6 +44,27 @@ def toy(n_holes=60, seed=0):
     return held, truth[None] + errors[:, :, None]
 
 
+def test_worse_than_the_mean_has_no_weight_whatever_cancels():
+    held, predicted = toy()
+    far = held.distance > 3
+    # Far from the rows the first is of no use, but would correct the second.
+    error = (held.truth - predicted[1])[far]
+    predicted[0, far] = held.truth[far] + 30 * error
+    predicted[1, far] = held.truth[far] - error
+    found = verdict(held, predicted)
+    assert found.errors[0, -1] > 1
+    assert found.weighing.values[-1].tolist() == [0.0, 1.0]
+    assert found.weighing.values[0, 0] > 0.9
+
+
+def test_weights_that_are_not_allowed_are_zero():
+    held, predicted = toy()
+    shares, free = hats(held.distance, np.log([0.1, 1.0])), np.array([[True, False], [True, True]])
+    found = simplex_weights(predicted, held.truth, None, shares, free)
+    assert found[0].tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
 def test_each_is_taken_where_it_is_right():
     held, predicted = toy()
     found = verdict(held, predicted)

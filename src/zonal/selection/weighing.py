@@ -82,12 +82,20 @@ def verdict(held: Distances, predicted: FloatArray, blend: bool = True) -> Verdi
         if is_better(losses[number], losses[alone]):
             alone = number
     best, found = losses[alone], np.eye(len(predicted))[alone][None]
+    mean = np.square(truth).mean(axis=1)
+    errors = (losses @ shares) / np.maximum(mean @ shares, np.finfo(float).tiny)
+    # Whoever errs more than the mean of all rows somewhere has no weight there, whatever cancels:
+    # a straight line beyond the last day is wrong without bound.
+    sound = ((errors < 1) | (errors == errors.min(axis=0))).T
     everywhere = np.ones((len(truth), 1))
     forms = ((everywhere, everywhere), (shares, here)) if blend and len(predicted) > 1 else ()
     for told, used in forms:
-        unseen = _unseen(predicted, truth, weight, told, used, holes)
+        allowed = sound.all(axis=0)[None] if told is everywhere else sound
+        if not allowed.any(axis=1).all():
+            continue
+        unseen = _unseen(predicted, truth, weight, told, used, holes, allowed)
         if is_better(unseen, best):
-            best, found = unseen, _pruned(predicted, truth, weight, told)
+            best, found = unseen, _pruned(predicted, truth, weight, told, allowed)
     counts = found.any(axis=0)
     counts[0] |= len(found) > 1  # distances are in its units
     chosen = np.flatnonzero(counts)
@@ -97,8 +105,6 @@ def verdict(held: Distances, predicted: FloatArray, blend: bool = True) -> Verdi
         found[:, chosen],
         _spread(predicted[chosen], truth, found[:, chosen], own),
     )
-    mean = np.square(truth).mean(axis=1)
-    errors = (losses @ shares) / np.maximum(mean @ shares, np.finfo(float).tiny)
     return Verdict(errors, tuple(chosen.tolist()), weighing)
 
 
@@ -152,6 +158,7 @@ def _unseen(
     told: FloatArray,
     used: FloatArray,
     holes: npt.NDArray[np.intp],
+    allowed: npt.NDArray[np.bool_],
 ) -> FloatArray:
     """Return losses of the weighted mean, in each group of holes by weights from the others.
 
@@ -162,7 +169,8 @@ def _unseen(
     for group in np.unique(groups):
         mine = groups == group
         rest = ~mine if not mine.all() else mine
-        found = simplex_weights(predicted[:, rest], truth[rest], weight[rest], told[rest])
+        each = predicted[:, rest], truth[rest], weight[rest], told[rest]
+        found = simplex_weights(*each, allowed)
         out[mine] = np.square(truth[mine] - _mean(predicted[:, mine], found, used[mine])).mean(
             axis=1
         )
@@ -170,13 +178,17 @@ def _unseen(
 
 
 def _pruned(
-    predicted: FloatArray, truth: FloatArray, weight: FloatArray, shares: FloatArray
+    predicted: FloatArray,
+    truth: FloatArray,
+    weight: FloatArray,
+    shares: FloatArray,
+    allowed: npt.NDArray[np.bool_],
 ) -> FloatArray:
     """Return the weights [k, n_candidates] by all held-out rows, none of them small."""
     left = np.ones(len(predicted), bool)
     while True:
         found = np.zeros((shares.shape[1], len(predicted)))
-        found[:, left] = simplex_weights(predicted[left], truth, weight, shares)
+        found[:, left] = simplex_weights(predicted[left], truth, weight, shares, allowed[:, left])
         some = found.max(axis=0) >= LEAST_WEIGHT
         if (some == left).all():
             break

@@ -53,6 +53,7 @@ def simplex_weights(
     truth: FloatArray,
     weight: FloatArray | None = None,
     shares: FloatArray | None = None,
+    allowed: npt.NDArray[np.bool_] | None = None,
 ) -> FloatArray:
     r"""Return the weights of candidates whose mean has the smallest squared error.
 
@@ -67,6 +68,8 @@ def simplex_weights(
         v, of the rows.
     shares : ndarray of shape (n, k), optional
         h, of sum one, where each of k nodes has weights of its own (`hats`).
+    allowed : ndarray of shape (k, n_candidates), bool, optional
+        The weights that are not zero by decree; one of each node at least.
 
     Returns
     -------
@@ -96,7 +99,11 @@ def simplex_weights(
     ones = np.kron(np.eye(nodes.shape[1]), np.full(len(errors), heavy))
     right = np.append(np.zeros(len(each)), np.full(len(ones), heavy))
     # The normal equations of the few candidates: as exact as is needed, and quick.
-    found = nnls(*_triangular(np.vstack([each, ones]), right))[0].reshape(len(ones), -1)
+    system = np.vstack([each, ones])
+    free = slice(None) if allowed is None else np.flatnonzero(allowed.ravel())
+    solution = np.zeros(system.shape[1])
+    solution[free] = nnls(*_triangular(system[:, free], right))[0]
+    found = solution.reshape(len(ones), -1)
     found = found / found.sum(axis=1, keepdims=True)
     return np.asarray(found[0] if shares is None else found)
 
