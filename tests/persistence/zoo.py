@@ -5,7 +5,7 @@ fresh process (`test_fresh_process.py`) and damage them (`altered.py`).
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -138,6 +138,23 @@ class Mean(Model):
             return Weighed((candidates[0], candidates[-1]), (0.6, 0.4), 0.9)
 
         with mock.patch("zonal.selection.ladder.weigh", side_effect=both):
+            return super().make()
+
+
+@dataclass(frozen=True)
+class Field(Model):
+    """The same, two classes at places as a field of logits, whatever held-out rows say."""
+
+    def make(self) -> Any:
+        """Return the model."""
+
+        def worse(local: Any, labelled: Any, parts: Sequence[Any]) -> list[float]:
+            return [np.inf] * (1 + len(parts))
+
+        with (
+            mock.patch("zonal.model.class_field._kriged_losses", side_effect=worse),
+            mock.patch("zonal.learners.classifier.beside_local", return_value=None),
+        ):
             return super().make()
 
 
@@ -361,6 +378,7 @@ MODELS = _named(
         ),
         InParts(zonal.NeighborKriging(zonal.Matern(1.5, 1.0), 8, noise=0.1), (X[:9],), (X, y)),
         Mean(zonal.KernelRidge(budget=48, random_state=0), (TWO_KINDS[:9],), (TWO_KINDS, BOTH)),
+        Field(zonal.KernelRidgeClassifier(), (PLANE[:9],), (PLANE[:320], SMOOTH[:320] > -0.3)),
         ByDistance(zonal.KernelRidge(), (MONTHLY[:9],), (MONTHLY, SEASON)),
         Model(PlaneDecoder("EPSG:32633", y=1, x=0), (GLOBE[:9],), (GLOBE,)),
         Model(zonal.KernelCCA(features(), 2), (X[:9], X[:9, :2] ** 2), (X, X[:, :2] ** 2)),

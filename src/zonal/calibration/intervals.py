@@ -33,6 +33,8 @@ class Calibration:
     held : ndarray of shape (k, 5) or None
         How much intervals hold at several distances, as of `distance.held_at_distances`; None:
         rows were left out one by one, or as a splitter says.
+    share : float
+        How much of the latent function's own variance errors in the test rows of a splitter show.
     """
 
     quantiles: ScoreQuantiles | MeanQuantiles
@@ -41,6 +43,7 @@ class Calibration:
     crps_before: Array
     distance: DistanceScale | None = None
     held: FloatArray | None = None
+    share: float = 1.0
 
     @classmethod
     def of(

@@ -40,9 +40,9 @@ class OutOfFold:
 
     def more_likely(self, other: "OutOfFold") -> bool:
         """Tell whether these deviations are as likely as others, whatever their common factor."""
-        return bool(self._log_likelihood() >= other._log_likelihood())
+        return bool(self.log_likelihood() >= other.log_likelihood())
 
-    def _log_likelihood(self) -> float:
+    def log_likelihood(self) -> float:
         """Return that of normal errors, but for a constant, with the best factor of each target."""
         squares = np.maximum((self.scores() ** 2).mean(axis=0), np.finfo(float).tiny)
         return float(-(len(self.std) / 2 * np.log(squares) + np.log(self.std).sum(axis=0)).sum())

@@ -167,12 +167,12 @@ class FromSums:
 
         With `noise` [n], of observations whose own errors have these variances.
         """
-        posterior = self.posterior()
-        mean, latent, log = posterior.predict(self.space, rows, self.calibration().variance)
+        posterior, calibration = self.posterior(), self.calibration()
+        mean, latent, log = posterior.predict(self.space, rows, calibration.variance)
         own = posterior.noise
         if noise is not None:
             own = (own if self.errors is None else self.errors.extra) + noise[:, None]
-        return mean, np.sqrt(latent + own) * np.exp(log / 2)
+        return mean, np.sqrt(calibration.share * latent + own) * np.exp(log / 2)
 
     def gradient(self, rows: Any, held_out: bool = False) -> Array:
         """Return gradients of the predictions: [n, n_targets, d]."""
