@@ -23,11 +23,12 @@ linear in the place; the best ν of 1/2, 3/2 and 5/2 by its own likelihood on si
 its own. VIF is its full-scale Vecchia approximation with its own numbers of inducing points (200)
 and neighbours (30). Ours is told whether random rows, blocks or the future will be asked for
 (`cv`), and `NeighborKriging` that the last column is a time. Every method has the same rows, in a
-process of its own, one after the other, not all on the same day. The machine had other work, so
-that CPU seconds are compared, and every method has one thread. A method that takes more than 15
-minutes of CPU is given up. On climate_berkeley GPBoost's climbs end early, and ν depends on where
-they begin: by the same rule its RMSE at random rows of 20° to 60° N and 60° to 130° W alone was
-0.64, with ν = 3/2.
+process of its own, one after the other. CPU seconds are compared, and every method has one thread.
+Most lines were measured in turns with nothing else at work; GPBoost on noaa_tmax and with 30
+neighbours and VIF on argo while others used the machine, which makes CPU seconds about half as many
+again. A method that takes more than 15 minutes of CPU is given up. On climate_berkeley GPBoost's
+climbs end early, and ν depends on where they begin: by the same rule its RMSE at random rows of 20°
+to 60° N and 60° to 130° W alone was 0.64, with ν = 3/2.
 
 Published of the simulated field, RMSE in its holes (Heaton et al. 2018), as [a page that retells
 their table](https://russellgoebel.com/posts/kriging-competition/) has it: SPDE 0.86, LatticeKrig

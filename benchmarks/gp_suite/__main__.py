@@ -33,8 +33,9 @@ Adam (in double precision where its line says so: in single it failed on keggdir
 1,024 and 20 epochs, in single precision. scikit-learn: the exact process on 1,000 random rows.
 CatBoost, which is no process: trees of a mean and a variance (`RMSEWithUncertainty`), up to 4,000,
 which stop on a tenth of the training rows.
-Every method has the same rows and threads, in a process of its own, one after the other; the
-machine had other work, so that CPU seconds are compared.
+Every method has the same rows and threads, in a process of its own, one after the other.
+CPU seconds are compared: those of the peers while others used the machine, which makes them about
+half as many again, ours of the last day with nothing else at work.
 """
 
 
