@@ -30,12 +30,13 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .._typing import FloatArray
 from .amplitude import Amplitude, surface_of
+from .effort import FEW_NEIGHBORS
 from .locations import Locations, Repeated
 from .numerics import SMALLEST
 from .process import LocalProcess
 from .search import Found
 from .unexplained import process_of, unexplained
-from .whitening import Whitening
+from .whitening import Whitening, subtract_transposed
 
 __all__ = ["best_amplitude", "with_amplitude"]
 
@@ -65,8 +66,10 @@ def with_amplitude(
     """
     if found.amplitude is not None:
         return found
+    # Of five validation splits of COADS the CRPS is the same with 32 (.2699 and .2698 in the mean).
+    few = min(n_neighbors, FEW_NEIGHBORS)
     amplitude, _ = best_amplitude(
-        locations.head(n_rows), found, n_neighbors, in_time=in_time, verbose=verbose
+        locations.head(n_rows), found, few, in_time=in_time, verbose=verbose
     )
     return found if amplitude is None else replace(found, amplitude=amplitude)
 
@@ -185,13 +188,9 @@ class _Evidence:
         """Return Wᵀ times columns [n, t]."""
         given = self.whitening
         over = columns / np.sqrt(given.variance)[:, None]
-        used = given.neighbors >= 0
-        where = given.neighbors[used]
-        pulled = [
-            np.bincount(where, (given.weights * column[:, None])[used], len(columns))
-            for column in over.T
-        ]
-        return np.asarray(over - np.column_stack(pulled))
+        out = over.copy()
+        subtract_transposed(over, given.neighbors, given.weights, out)
+        return out
 
 
 def _best(evidence: _Evidence, roughness: FloatArray) -> tuple[FloatArray, float]:

@@ -45,9 +45,24 @@ class FeatureStore:
     def at(self, numbers: Indices) -> FloatArray:
         """Return the features of rows: [k, D]."""
         asked = numbers if self._numbers is None else self._numbers[numbers]
-        new = asked[~self._known[asked]]
+        self._make(asked[~self._known[asked]])
+        return np.asarray(self._values[asked])
+
+    def table(self, neighbors: Indices) -> FloatArray:
+        """Return the features of all rows, made where they are neighbours: [n, D].
+
+        Parameters
+        ----------
+        neighbors : ndarray of shape (q, m)
+            Row numbers, -1 for none, of a store that is no part of another.
+        """
+        asked = np.zeros(len(self._known) + 1, bool)
+        asked[neighbors] = True  # that of none comes last
+        self._make(np.flatnonzero(asked[:-1] & ~self._known))
+        return self._values
+
+    def _make(self, new: npt.NDArray[np.integer]) -> None:
+        """Make features; threads that ask at the same time make the same numbers."""
         if len(new):
-            # Threads that ask at the same time make the same numbers.
             self._values[new] = self._low.features(self._rows[new])
             self._known[new] = True
-        return np.asarray(self._values[asked])

@@ -14,7 +14,7 @@ where the dots stand for what the unknown μ adds.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,12 +90,14 @@ class Joint:
         any. The neighbours of X [q, m] are found where they are not given.
         """
         features = features or self.process.features
+        # Queries near each other share neighbours, whose features weights and variances ask for.
+        joint = replace(self, process=self.process.keeping())
         mean = np.empty((len(X), self.residual.shape[1]))
         variance = np.empty(len(X))
 
         def run(part: Indices) -> None:
             known = None if neighbors is None else neighbors[part]
-            mean[part], variance[part] = self._predict_block(X[part], features, return_std, known)
+            mean[part], variance[part] = joint._predict_block(X[part], features, return_std, known)
 
         _walk(run, X)
         return mean, np.sqrt(variance[:, None] * self.found.scale) if return_std else None
@@ -103,8 +105,9 @@ class Joint:
     def _predict_block(
         self, X: Array, features: Features, with_variance: bool, known: Indices | None
     ) -> tuple[FloatArray, FloatArray]:
-        neighbors, weights, variance = self.process.at(X, known)
         own = np.asarray(features(X), np.float64)
+        made = None if self.process.low is None else own
+        neighbors, weights, variance = self.process.at(X, known, made)
         mean = self.found.mean + own @ self.found.coef
         mean += np.einsum("ij,ijt->it", weights, self.residual[neighbors])
         if with_variance:
@@ -138,18 +141,14 @@ class Joint:
         """Return the same for rows with features `own`, which are overwritten: [q]."""
         rest = 1 - weights.sum(axis=1)
         if own.shape[1] and neighbors.shape[1]:  # a place may be the only one
-            support, where = np.unique(neighbors, return_inverse=True)
-            near = self._at_places(features, support)
-            local = where.reshape(neighbors.shape).astype(np.int32)
+            if self.process.low is not None:
+                local, near = self.process.near_features(neighbors)
+            else:
+                support, where = np.unique(neighbors, return_inverse=True)
+                near = np.asarray(features(self.process.rows[support]), np.float64)
+                local = where.reshape(neighbors.shape).astype(np.int32)
             subtract_neighbors(near, local, weights, own)
         return self.found.variance(own, rest)
-
-    def _at_places(self, features: Features, numbers: Indices) -> FloatArray:
-        """Return features of places; those that a process has itself may be kept."""
-        process = self.process
-        if process.low is not None:
-            return process.own_features(numbers)
-        return np.asarray(features(process.rows[numbers]), np.float64)
 
 
 def _walk(run: Callable[[Indices], None], X: Array) -> None:

@@ -9,7 +9,14 @@ from scipy.spatial import cKDTree
 
 from .._typing import FloatArray
 from ..rows.threads import thread_count
-from .numerics import GROWTH, GROWTH_OF_FEW, LEAF_SIZE, TREE_COLUMNS, TREE_COLUMNS_OF_FEW
+from .numerics import (
+    GROWTH,
+    GROWTH_OF_FEW,
+    LEAF_SIZE,
+    TIMES_FEW,
+    TREE_COLUMNS,
+    TREE_COLUMNS_OF_FEW,
+)
 from .scanning import Scanner
 
 __all__ = ["Nearest", "earlier_neighbors", "packed", "prefix_neighbors"]
@@ -127,7 +134,7 @@ def prefix_neighbors(
     ndarray of shape (s, m), int32
         Numbers of points, the nearest first, and -1 where there are fewer than m.
     """
-    few = 2 * len(queries) < len(points)
+    few = TIMES_FEW * len(queries) < len(points)
     if effective_columns(points) > (TREE_COLUMNS_OF_FEW if few else TREE_COLUMNS):
         return Scanner(points).query(queries, limits, n_neighbors)
     out = np.full((len(queries), n_neighbors), -1, np.int32)

@@ -57,6 +57,7 @@ __all__ = [
     "STEPS",
     "SUMMED_ROWS",
     "TILE",
+    "TIMES_FEW",
     "TREE_COLUMNS",
     "TREE_COLUMNS_OF_FEW",
     "UNREACHED",
@@ -126,9 +127,10 @@ SAME_METRIC = 0.05
 #: Rows among which landmarks are chosen.
 CANDIDATES = 8192
 #: With more effective columns than this, distances to all rows are faster than a tree: measured
-#: among 10,000 to 200,000 rows. The same for earlier rows, where a few rows ask: trees over
-#: prefixes are made for these alone.
-TREE_COLUMNS, TREE_COLUMNS_OF_FEW = 6, 3
+#: among 10,000 to 200,000 rows. The same for earlier rows, where a few rows ask, so many times
+#: fewer than there are: trees over prefixes are made for these alone. On a sphere and in time
+#: 16,000 of 60,000 rows take .39 s without trees and .22 s with them, and 1,500 .04 s and .07 s.
+TREE_COLUMNS, TREE_COLUMNS_OF_FEW, TIMES_FEW = 6, 3, 8
 #: Trees over prefixes of the rows grow by this factor: at most a fifth of what a tree returns is
 #: later than the row that asks. Where few rows ask, fewer trees are worth more.
 GROWTH, GROWTH_OF_FEW = 1.25, 2.0

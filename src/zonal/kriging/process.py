@@ -1,7 +1,8 @@
 """A Gaussian process with a kernel and noise, observed at rows: weights anywhere, whitening."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ class LocalProcess:
         Features that carry the low degrees of the kernel: the process has what they leave.
     amplitude : Amplitude, optional
         s: what features leave of the process, and noise, are those above times s(x).
+    own_amplitude : ndarray of shape (n,), optional
+        s at the rows, where it is known.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class LocalProcess:
         n_neighbors: int,
         low: Low | None = None,
         amplitude: Amplitude | None = None,
+        own_amplitude: FloatArray | None = None,
     ) -> None:
         self.rows = rows
         self.weight = weight
@@ -66,10 +70,11 @@ class LocalProcess:
         self.low = low
         self.amplitude = amplitude
         self._nugget = self.nugget = noise / weight  # the one of unit amplitude
-        self._own_amplitude: FloatArray | None = None
-        if amplitude is not None:
-            self._own_amplitude = amplitude.at(rows)
-            self.nugget = self._nugget * self._own_amplitude**2
+        if amplitude is not None and own_amplitude is None:
+            own_amplitude = amplitude.at(rows)
+        self._own_amplitude = own_amplitude
+        if own_amplitude is not None:
+            self.nugget = self._nugget * own_amplitude**2
         known = covariance_of(kernel)
         self._covariance = None if known is None else less(known, low)
         length_scale = 1.0 if self._covariance is None else self._covariance.length_scale
@@ -80,6 +85,8 @@ class LocalProcess:
         self._correlated = None if has_metric else CorrelatedRows(kernel, rows)
         self._nearest: Nearest | None = None
         self._kept: FeatureStore | None = None
+        # Of a part of another process: that one, and where it has the rows.
+        self._whole: tuple[LocalProcess, Indices] | None = None
 
     def features(self, rows: Array) -> FloatArray:
         """Return the features that carry the low degrees at rows: [n, D], D = 0 for none."""
@@ -92,6 +99,13 @@ class LocalProcess:
         if self._kept is None:
             return self.features(self.rows[numbers])
         return self._kept.at(numbers)
+
+    def near_features(self, neighbors: Indices) -> tuple[Indices, FloatArray]:
+        """Return where neighbours [q, m] are in a table of features, and that."""
+        if self._kept is not None and self._whole is None:
+            return neighbors, self._kept.table(neighbors)
+        near, local = _support(neighbors)
+        return local, self.own_features(near)
 
     def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return zᵀβ at rows for coefficients β [D, t]: [n, t]."""
@@ -127,10 +141,32 @@ class LocalProcess:
         finally:
             self._kept = before
 
+    def keeping(self) -> "LocalProcess":
+        """Return the same process, which keeps features of its rows as long as there is room.
+
+        Others, in threads of their own, may use this one meanwhile.
+        """
+        if self._kept is not None or not isinstance(self.low, LandmarkLow):
+            return self
+        if not FeatureStore.has_room(self.low, len(self.rows)):
+            return self
+        if self._correlated is None:
+            self._index()  # found once for both
+        same = object.__new__(LocalProcess)
+        same.__dict__ |= self.__dict__
+        same._kept = FeatureStore(self.low, self.rows)
+        return same
+
     def part(self, numbers: Any) -> "LocalProcess":
         """Return the process with fewer known rows, with the features that are kept."""
-        fewer = self.observed_at(self.rows[numbers], self.weight[numbers])
+        own = None if self._own_amplitude is None else self._own_amplitude[numbers]
+        fewer = LocalProcess(
+            self.rows[numbers], self.weight[numbers], self.kernel, self.noise, self.n_neighbors,
+            self.low, self.amplitude, own,
+        )  # fmt: skip
         fewer._kept = None if self._kept is None else self._kept.part(numbers)
+        whole, places = self._whole or (self, np.arange(len(self.rows), dtype=np.int32))
+        fewer._whole = whole, places[numbers]
         return fewer
 
     @property
@@ -177,7 +213,7 @@ class LocalProcess:
         own = np.arange(len(self.rows), dtype=np.int32) if rows is None else rows
         if neighbors is None:
             neighbors = self.earlier(rows, n_neighbors)
-        weights, variance = self._solve(self.rows[own], self.points[own], neighbors)
+        weights, variance = self._solve_own(own, neighbors)
         return Whitening(own, neighbors, weights, variance + self.nugget[own])
 
     def earlier(self, rows: Indices | None = None, n_neighbors: int | None = None) -> Indices:
@@ -188,7 +224,10 @@ class LocalProcess:
         return earlier_neighbors(self.points, most, rows)
 
     def at(
-        self, queries: Array, neighbors: Indices | None = None
+        self,
+        queries: Array,
+        neighbors: Indices | None = None,
+        features: FloatArray | None = None,
     ) -> tuple[Indices, FloatArray, FloatArray]:
         """Neighbours, weights and conditional variances of the process at other points.
 
@@ -197,6 +236,8 @@ class LocalProcess:
         queries : ndarray of shape (n_queries, d)
         neighbors : ndarray of shape (n_queries, m), optional
             Where a process of the same `metric` found them.
+        features : ndarray of shape (n_queries, D), optional
+            Those of `features` there, where they are made already.
 
         Returns
         -------
@@ -209,7 +250,8 @@ class LocalProcess:
         points = self._located(queries)
         if neighbors is None:
             neighbors = self._near(points)
-        return neighbors, *self._solve(queries, points, neighbors)
+        made = None if features is None else partial(np.take, features, axis=0)
+        return neighbors, *self._solve(queries, points, neighbors, made)
 
     def near(self, queries: Array) -> Indices:
         """Return the neighbours of other points: [n_queries, m]."""
@@ -335,31 +377,52 @@ class LocalProcess:
                     continue
                 found = Nearest(self.points[others]).query(self.points[rows[mine]], m)
                 neighbors[mine, :m] = others[found]
-        return neighbors, *self._solve(self.rows[rows], self.points[rows], neighbors)
+        return neighbors, *self._solve_own(rows, neighbors)
 
     def _index(self) -> Nearest:
         if self._nearest is None:
             self._nearest = Nearest(self.points)
         return self._nearest
 
+    def _solve_own(self, rows: Indices, neighbors: Indices) -> tuple[FloatArray, FloatArray]:
+        """Return weights and variances at rows of the process, given by their numbers."""
+
+        def made(part: Indices) -> FloatArray:
+            return self.own_features(rows[part])
+
+        return self._solve(self.rows[rows], self.points[rows], neighbors, made)
+
     def _solve(
-        self, queries: Array, points: FloatArray, neighbors: Indices
+        self,
+        queries: Array,
+        points: FloatArray,
+        neighbors: Indices,
+        made: Callable[[Indices], FloatArray] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return weights and variances, those of unit amplitude times s(q)/s(x) and s(q)²."""
-        weights, variance = self._solve_unit(queries, points, neighbors)
+        """Return weights and variances, those of unit amplitude times s(q)/s(x) and s(q)².
+
+        `made` returns features of queries, given by their places, where these are known.
+        """
+        weights, variance = self._solve_unit(queries, points, neighbors, made)
         if self.amplitude is None or self._own_amplitude is None:
             return weights, variance
         own = self.amplitude.at(queries)
         return weights * (own[:, None] / self._own_amplitude[neighbors]), variance * own**2
 
-    def _solve_unit(self, queries: Array, points: FloatArray, neighbors: Indices) -> Any:
+    def _solve_unit(
+        self,
+        queries: Array,
+        points: FloatArray,
+        neighbors: Indices,
+        made: Callable[[Indices], FloatArray] | None = None,
+    ) -> Any:
         if self._covariance is None and self._correlated is None:
             return reference_weights(self._rest, self.rows, self._nugget, queries, neighbors)
         if not isinstance(self.low, LandmarkLow):
             if self._covariance is None:
                 return pair_weights(self.kernel, self.rows, self._nugget, queries, neighbors)
             return compiled_weights(self._covariance, self.points, self._nugget, points, neighbors)
-        return self._solve_by_parts(self.low, queries, points, neighbors)
+        return self._solve_by_parts(self.low, queries, points, neighbors, made)
 
     def _rest(self, rows: Array) -> FloatArray:
         """The covariances of rows, less what features carry."""
@@ -367,19 +430,29 @@ class LocalProcess:
         return matrix if self.low is None else matrix - self.low.matrix(rows, rows)
 
     def _solve_by_parts(
-        self, low: LandmarkLow, queries: Array, points: FloatArray, neighbors: Indices
+        self,
+        low: LandmarkLow,
+        queries: Array,
+        points: FloatArray,
+        neighbors: Indices,
+        made: Callable[[Indices], FloatArray] | None,
     ) -> tuple[FloatArray, FloatArray]:
         """Solve for queries near each other at a time, whose neighbours' features are in reach."""
+        if self._kept is not None and self._whole is not None:
+            whole, numbers = self._whole
+            places = np.where(neighbors >= 0, numbers[neighbors], np.int32(-1))
+            return whole._solve_by_parts(low, queries, points, places, made)
         weights, variance = np.empty(neighbors.shape), np.empty(len(queries))
         order = spatial_order(points)
         for start in range(0, len(order), PART):
             part = order[start : start + PART]
-            support, where = np.unique(neighbors[part], return_inverse=True)
-            lost = int(len(support) > 0 and support[0] < 0)  # -1, for none
-            near = support[lost:]
-            local = (where.reshape(neighbors[part].shape) - lost).astype(np.int32)
-            own = low.features(self.rows[near]) if self._kept is None else self._kept.at(near)
-            features = own, low.features(queries[part])
+            near: Any = slice(None)  # of all each is gathered where it is used
+            if self._kept is None:
+                near, local = _support(neighbors[part])
+                own = low.features(self.rows[near])
+            else:
+                local, own = neighbors[part], self._kept.table(neighbors[part])
+            features = own, low.features(queries[part]) if made is None else made(part)
             if self._covariance is None:
                 weights[part], variance[part] = pair_weights(
                     self.kernel, self.rows[near], self._nugget[near], queries[part], local,
@@ -413,6 +486,13 @@ class LocalProcess:
         weight = np.broadcast_to(state["weight"], len(state["rows"])).copy()
         known = {name: value for name, value in state.items() if name != "n_far"}  # once 0
         self.__init__(**(known | {"weight": weight}))  # type: ignore[misc]
+
+
+def _support(neighbors: Indices) -> tuple[Indices, Indices]:
+    """Return the rows that are neighbours, and where each neighbour is among them, -1 for none."""
+    support, where = np.unique(neighbors, return_inverse=True)
+    lost = int(len(support) > 0 and support[0] < 0)
+    return support[lost:], (where.reshape(neighbors.shape) - lost).astype(np.int32)
 
 
 def _without(found: Indices, rows: Indices) -> Indices:

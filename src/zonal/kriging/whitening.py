@@ -22,7 +22,7 @@ from .neighborhood import count_neighbors
 from .neighbors import Indices
 from .numerics import BLOCK, TILE
 
-__all__ = ["Whitening", "spatial_order", "subtract_neighbors"]
+__all__ = ["Whitening", "spatial_order", "subtract_neighbors", "subtract_transposed"]
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,8 @@ def spatial_order(points: FloatArray, bits: int = 10) -> npt.NDArray[np.intp]:
         The first three columns count.
     """
     part = np.asarray(points, np.float64)[:, :3]
+    if not len(part):
+        return np.arange(0)
     low, width = part.min(axis=0), np.ptp(part, axis=0)
     cells = (part - low) / np.where(width > 0, width, 1.0) * (2**bits - 1)
     keys = np.zeros(len(part), np.int64)
@@ -188,3 +190,15 @@ def subtract_neighbors(columns, neighbors, weights, out):  # type: ignore[no-unt
                 a, p = near[neighbors[i, j]], one(weights[i, j])
                 for k in range(width):
                     target[k] -= p * a[k]
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def subtract_transposed(columns, neighbors, weights, out):  # type: ignore[no-untyped-def]
+    """IN: columns [s, t]; neighbours [s, m], -1 at the end for none, and weights. OUT: [n, t].
+
+    The transpose of what `subtract_neighbors` does.
+    """
+    for i in range(len(neighbors)):
+        for j in range(count_neighbors(neighbors[i])):
+            for k in range(columns.shape[1]):
+                out[neighbors[i, j], k] -= weights[i, j] * columns[i, k]

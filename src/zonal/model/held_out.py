@@ -107,14 +107,15 @@ def hold_out(
     Parameters
     ----------
     points : ndarray of shape (n, d)
-        Rows in units in which distances mean something, such as columns divided by length scales.
+        Rows in units in which distances mean something, such as columns divided by length scales,
+        in random order.
     wanted : ndarray of shape (q,), optional
         The distances from rows that will be asked to the nearest of these (`nearest_distance`):
         balls get the size of the holes they lie in.
     time : int, optional
         The column that is like time (see `time_like`).
     scattered : bool, default=True
-        Whether to hold out random rows too, first of all.
+        Whether to hold out the last tenth of the rows too, first of all.
     n_test : int
         The most rows that are asked of each size of holes.
     least_holes : int
@@ -146,7 +147,7 @@ def hold_out(
     rng = np.random.default_rng(seed)
     draws: list[Draws] = []
     if scattered:
-        draws.append(("rows", [partial(_scattered, n_rows, rng)]))
+        draws.append(("rows", [partial(_scattered, n_rows)]))
     if wanted is None:
         powers = POWERS if time is None or points.shape[1] == 1 else POWERS[:1]
         counts = [round(n_rows**power) for power in powers]
@@ -266,11 +267,14 @@ def matched_weights(distance: FloatArray, wanted: FloatArray) -> FloatArray:
     return np.asarray(weight * (len(weight) / weight.sum()))
 
 
-def _scattered(n_rows: int, rng: np.random.Generator) -> Holes:
-    """Return the hole of each row, -1 for none: a tenth of the rows, each its own."""
+def _scattered(n_rows: int) -> Holes:
+    """Return the hole of each row, -1 for none: a tenth of the rows, each its own.
+
+    The last ones, for the order is random: a fit that is known by the first rows stays as it is.
+    """
     holes = np.full(n_rows, KNOWN)
-    out = rng.permutation(n_rows)[: max(n_rows // 10, 1)]
-    holes[out] = np.arange(len(out))
+    n_out = max(n_rows // 10, 1)
+    holes[-n_out:] = np.arange(n_out)
     return holes
 
 

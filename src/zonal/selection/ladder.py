@@ -134,15 +134,16 @@ class Ladder:
         timeless : bool
             Whether no column is a time, whatever it looks like.
         """
-        split = self._noted(self.neighbors.split())
-        others = {} if timeless else self._other_places()
+        first = self.neighbors.split()
+        founds = {"none" if first.low is None else "split": first}
+        founds |= {} if timeless else self._other_places()
         told = self.rows.split_by_user
-        if others and not told:
-            return self._chosen(self._at_distances(split, others, blend, asked))
-        found = [split]
-        for name, one in others.items():
-            found.append(self._noted(self.judge.of_neighbors(one, name=name)))
-        lost = self.judge.of_mean(split) > LOST
+        if len(founds) > 1 and not told:
+            return self._chosen(self._at_distances(founds, blend, asked))
+        found = [
+            self._noted(self.judge.of_neighbors(one, name=name)) for name, one in founds.items()
+        ]
+        lost = self.judge.of_mean(found[0]) > LOST
         compete = (told or lost) and not self.local.required
         if compete and self.deadline.allows("features alone"):
             features = self._with_features(self._features(None)[0][0])
@@ -164,20 +165,18 @@ class Ladder:
         return {"space and time": self.neighbors.timed(periods)}
 
     def _at_distances(
-        self, split: Candidate, others: dict[str, Found], blend: bool, asked: Array | None
+        self, founds: dict[str, Found], blend: bool, asked: Array | None
     ) -> Weighed:
-        """Weigh candidates by held-out rows at several distances."""
+        """Weigh local parts, the simplest first, by held-out rows at several distances."""
         phase("predicting at several distances")
-        assert split.found is not None
+        first = next(iter(founds.values()))
         if asked is not None and self.rows.step is not None:
             asked = self.rows.step.transform(asked)
-        held = Distances(self.neighbors.centred(), split.found, self.local.n_neighbors, asked)
-        founds = [split.found, *others.values()]
-        found = verdict(held, np.stack([held.predicted(one) for one in founds]), blend)
-        assert split.line is not None
-        self.log.judged(split.line, found.errors[0])
-        candidates = [split]
-        for (name, one), errors in zip(others.items(), found.errors[1:], strict=True):
+        held = Distances(self.neighbors.centred(), first, self.local.n_neighbors, asked)
+        found = verdict(held, np.stack([held.predicted(one) for one in founds.values()]), blend)
+        candidates = []
+        nothing = np.empty((0, self.rows.targets.shape[1]))
+        for (name, one), errors in zip(founds.items(), found.errors, strict=True):
             line = self.log.add(
                 5,
                 name,
@@ -187,7 +186,7 @@ class Ladder:
                 local=_words(one),
             )
             self.log.judged(line, errors)
-            candidates.append(replace(split, name=name, found=one, line=line))
+            candidates.append(Candidate(name, nothing, nothing[:, 0], (), found=one, line=line))
         weighing, left = found.weighing, tuple(candidates[i] for i in found.chosen)
         weights = tuple(weighing.values.mean(axis=0).tolist())
         if len(weighing.nodes) > 1:

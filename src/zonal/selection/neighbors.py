@@ -54,8 +54,8 @@ class NeighborSearch:
         self.free = {"move_kernel": local.kernel is None, "move_noise": local.noise is None}
         self._single: Found | None = None
 
-    def split(self) -> Candidate:
-        """Score the model of two ranges: low degrees of its kernel in features, the rest local.
+    def split(self) -> Found:
+        """Find the model of two ranges: low degrees of its kernel in features, the rest local.
 
         Its few parameters come from all rows, those that are held out too: there is no other
         candidate that this would be unfair to, and they stay for the fit.
@@ -78,7 +78,7 @@ class NeighborSearch:
 
         found = self._varying(locations, search)
         self._single = singles[0]
-        return self.judge.of_neighbors(found, name="none" if found.low is None else "split")
+        return found
 
     def centred(self) -> Locations:
         """Return the distinct ones of all rows, with targets about zero."""
