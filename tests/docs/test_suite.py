@@ -120,6 +120,8 @@ def test_methods_are_compared_on_the_splits_that_all_have():
             cell("c", "0", ours, -1.0),
             cell("c", "0", peer, -1.02),
             cell("d", "0", ours, 1.0),
+            cell("a", "0", "as good", 2.01, cpu=4.0),
+            cell("a", "0", "quick and worse", 2.1, cpu=0.5),
         ]
     )
     data = {title: ["0", "1"] for title in "abcd"}
@@ -128,9 +130,9 @@ def test_methods_are_compared_on_the_splits_that_all_have():
     assert f"- {ours} on 2 splits: 5, 5, 5.000, 5.000" in more
     text = page.standing(known, data, ours, "crps")
     assert text.startswith("First or within 1 % on 2 of 3, on 0 of them with at most a fifth of")
-    assert "| a | 1 | peer | 2 | first | 0.25 |" in text
-    assert "| b | 1.009 | peer | 1 | within 1 % | 1 |" in text
-    assert "| c | -1 | peer | -1.02 | behind | 1 |" in text
+    assert "| a | 1 | peer | 2 | first | 0.25 | 0.5 |" in text
+    assert "| b | 1.009 | peer | 1 | within 1 % | 1 | 1 |" in text
+    assert "| c | -1 | peer | -1.02 | behind | 1 | 1 |" in text
     assert "| d |" not in text  # nothing to compare with
 
 

@@ -1,7 +1,10 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 import zonal
+from zonal.kriging.low import LandmarkLow
 from zonal.kriging.process import LocalProcess
 
 RNG = np.random.default_rng(0)
@@ -33,6 +36,38 @@ def test_of_a_row_that_is_alone_only_the_prior_is_known():
     neighbors, weights, variance = process.held_out(np.array([0], np.int32))
     assert neighbors.shape == weights.shape == (1, 0)
     np.testing.assert_allclose(variance, KERNEL.diag(X[:1]))
+
+
+def dense(kernel, rows, noise, low, queries):
+    """Weights and variances given all rows, of a kernel less what features carry."""
+    z, z_queries = low.features(rows), low.features(queries)
+    matrix = kernel(rows) - z @ z.T + np.diag(noise / WEIGHT[: len(rows)])
+    cross = kernel(queries, rows) - z_queries @ z.T
+    weights = np.linalg.solve(matrix, cross.T).T
+    prior = kernel.diag(queries) - np.square(z_queries).sum(axis=1)
+    return weights, prior - (weights * cross).sum(axis=1)
+
+
+@pytest.mark.parametrize("keeps", ["nothing", "meanwhile", "a copy", "a part"])
+def test_features_that_are_kept_are_those_that_are_made(keeps):
+    kernel = zonal.Matern(1.5, 0.8)
+    low = LandmarkLow.of(kernel, 1.0, X[:12].copy(), 8)
+    queries = RNG.standard_normal((20, 2))
+    process = LocalProcess(X, WEIGHT, kernel, 0.1, 300, low)
+    with process.kept_features() if keeps in ("meanwhile", "a part") else nullcontext():
+        asked, rows = process, X
+        if keeps == "a copy":
+            asked = process.keeping()
+        elif keeps == "a part":
+            asked, rows = process.part(np.arange(150)).part(np.arange(0, 150)), X[:150]
+        for features in (None, low.features(queries)):
+            neighbors, weights, variance = asked.at(queries, features=features)
+            expected, left = dense(kernel, rows, 0.1, low, queries)
+            near = np.take_along_axis(expected, neighbors, axis=1)
+            np.testing.assert_allclose(weights, near, atol=1e-9)
+            np.testing.assert_allclose(variance, left, atol=1e-10)
+        places, table = asked.near_features(neighbors)
+        np.testing.assert_allclose(table[places], low.features(rows)[neighbors], atol=1e-12)
 
 
 def test_errors():

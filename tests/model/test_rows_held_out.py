@@ -29,6 +29,12 @@ def test_distances_are_those_to_the_known_rows(plane):
         np.testing.assert_allclose(part.distance, apart, rtol=1e-12)
 
 
+def test_scattered_rows_are_the_last_ones(plane):
+    """So that a fit to the first rows stays: with others nearly all of it was found anew."""
+    first = hold_out(plane)[0]
+    np.testing.assert_array_equal(np.flatnonzero(first.train), np.arange(1350))
+
+
 def test_a_hole_is_a_ball_that_is_empty(plane):
     for part in hold_out(plane, scattered=False, n_test=10**9):
         np.testing.assert_array_equal(np.flatnonzero(~part.train), part.test)

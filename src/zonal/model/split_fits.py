@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Array, FloatArray
+from ..kriging.effort import FEW_NEIGHBORS
 from ..kriging.joint import Features, Joint, explained, fit_joint, whitened_gram
 from ..kriging.locations import Locations, Repeated
 from ..kriging.marginal import Marginal, Observed, marginal
@@ -47,7 +48,9 @@ class SplitFits:
     ) -> None:
         self.process, self.targets, self.features, self.ratio = process, targets, features, ratio
         judged = places_of_fit(process, features(process.rows[:1]).shape[1])
-        self._whitening = process.whitening(judged, FIT_NEIGHBORS)
+        # Features of its own are found by the first rows, which are far apart: few neighbours do.
+        self._n_neighbors = FIT_NEIGHBORS if process.low is None else FEW_NEIGHBORS
+        self._whitening = process.whitening(judged, self._n_neighbors)
         self._sums = self._gram(process, targets, self._whitening)
 
     @classmethod
@@ -103,7 +106,7 @@ class SplitFits:
         known[-1] = True  # where -1 stands for no neighbour
         stays = known[whitening.rows] & known[whitening.neighbors].all(axis=1)
         touched = np.searchsorted(train, whitening.rows[known[whitening.rows] & ~stays])
-        again = process.whitening(touched.astype(np.int32), FIT_NEIGHBORS)
+        again = process.whitening(touched.astype(np.int32), self._n_neighbors)
         # Whichever is less work: the sum of what stays, or of what does not.
         if 2 * stays.sum() < len(stays):
             gram = self._gram(self.process, self.targets, whitening.part(stays))
