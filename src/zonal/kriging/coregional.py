@@ -131,6 +131,14 @@ class CoregionalProcess(LocalProcess):
         """Keep nothing."""
         yield
 
+    def keeping(self) -> "CoregionalProcess":
+        """Return the process, which keeps nothing."""
+        return self
+
+    def part(self, numbers: Any) -> "CoregionalProcess":
+        """Return the process with fewer known rows."""
+        return self.observed_at(self.rows[numbers])
+
     def carried(self, rows: Array, coef: FloatArray) -> FloatArray:
         """Return zᵀβ at stacked rows for coefficients β [t + t D, 1]: [n, 1]."""
         return np.asarray(self.features(rows) @ coef)
@@ -214,7 +222,10 @@ class CoregionalProcess(LocalProcess):
         return Whitening(own, neighbors, weights, variance)
 
     def at(
-        self, queries: Array, neighbors: Indices | None = None
+        self,
+        queries: Array,
+        neighbors: Indices | None = None,
+        features: FloatArray | None = None,
     ) -> tuple[Indices, FloatArray, FloatArray]:
         """Neighbours, weights and conditional variances of latent values at stacked rows."""
         points = self._located(queries[:, :-1])

@@ -397,7 +397,7 @@ class LocalProcess:
         queries: Array,
         points: FloatArray,
         neighbors: Indices,
-        made: Callable[[Indices], FloatArray] | None = None,
+        made: Callable[[Any], FloatArray] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return weights and variances, those of unit amplitude times s(q)/s(x) and s(q)².
 
@@ -414,7 +414,7 @@ class LocalProcess:
         queries: Array,
         points: FloatArray,
         neighbors: Indices,
-        made: Callable[[Indices], FloatArray] | None = None,
+        made: Callable[[Any], FloatArray] | None = None,
     ) -> Any:
         if self._covariance is None and self._correlated is None:
             return reference_weights(self._rest, self.rows, self._nugget, queries, neighbors)
@@ -435,12 +435,12 @@ class LocalProcess:
         queries: Array,
         points: FloatArray,
         neighbors: Indices,
-        made: Callable[[Indices], FloatArray] | None,
+        made: Callable[[Any], FloatArray] | None,
     ) -> tuple[FloatArray, FloatArray]:
         """Solve for queries near each other at a time, whose neighbours' features are in reach."""
         if self._kept is not None and self._whole is not None:
             whole, numbers = self._whole
-            places = np.where(neighbors >= 0, numbers[neighbors], np.int32(-1))
+            places = np.where(neighbors >= 0, numbers[neighbors], -1).astype(np.int32)
             return whole._solve_by_parts(low, queries, points, places, made)
         weights, variance = np.empty(neighbors.shape), np.empty(len(queries))
         order = spatial_order(points)

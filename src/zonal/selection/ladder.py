@@ -164,9 +164,7 @@ class Ladder:
             return {}
         return {"space and time": self.neighbors.timed(periods)}
 
-    def _at_distances(
-        self, founds: dict[str, Found], blend: bool, asked: Array | None
-    ) -> Weighed:
+    def _at_distances(self, founds: dict[str, Found], blend: bool, asked: Array | None) -> Weighed:
         """Weigh local parts, the simplest first, by held-out rows at several distances."""
         phase("predicting at several distances")
         first = next(iter(founds.values()))
