@@ -17,7 +17,15 @@ from ..kriging.neighbors import Indices
 from ..kriging.process import LocalProcess
 from ..kriging.whitening import Whitening
 
-__all__ = ["FIT_NEIGHBORS", "SplitFits", "fit_part", "judged_rows", "part_of", "places_of_fit"]
+__all__ = [
+    "FIT_NEIGHBORS",
+    "SplitFits",
+    "fit_part",
+    "judged_rows",
+    "neighbors_of_fit",
+    "part_of",
+    "places_of_fit",
+]
 
 #: Neighbours in the fit of a model that was chosen, where predictions may use more.
 FIT_NEIGHBORS = 24
@@ -48,8 +56,7 @@ class SplitFits:
     ) -> None:
         self.process, self.targets, self.features, self.ratio = process, targets, features, ratio
         judged = places_of_fit(process, features(process.rows[:1]).shape[1])
-        # Features of its own are found by the first rows, which are far apart: few neighbours do.
-        self._n_neighbors = FIT_NEIGHBORS if process.low is None else FEW_NEIGHBORS
+        self._n_neighbors = neighbors_of_fit(process)
         self._whitening = process.whitening(judged, self._n_neighbors)
         self._sums = self._gram(process, targets, self._whitening)
 
@@ -171,6 +178,15 @@ def places_of_fit(process: LocalProcess, n_columns: int | None = None) -> Indice
         return judged_rows(n_rows, n_columns or 0)
     most = max(JUDGED_ROWS, ROWS_A_COLUMN * process.low.n_columns)
     return np.arange(min(n_rows, most), dtype=np.int32)
+
+
+def neighbors_of_fit(process: LocalProcess) -> int:
+    """Return how many neighbours these places have: few, of features of its own.
+
+    With 24 instead of 16 the RMSE of days of jason3 within its training rows is the same to four
+    digits, and a part takes twice as long.
+    """
+    return FIT_NEIGHBORS if process.low is None else FEW_NEIGHBORS
 
 
 def judged_rows(n_rows: int, n_columns: int) -> Indices:
