@@ -184,7 +184,7 @@ def neighbors_of_fit(process: LocalProcess) -> int:
     """Return how many neighbours these places have: few, of features of its own.
 
     With 24 instead of 16 the RMSE of days of jason3 within its training rows is the same to four
-    digits, and a part takes twice as long.
+    digits, and a part takes half as long again.
     """
     return FIT_NEIGHBORS if process.low is None else FEW_NEIGHBORS
 
