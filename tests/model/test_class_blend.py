@@ -5,25 +5,43 @@ import copy
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 
 import zonal
-from zonal.model.class_blend import ClassBlend, mixture_weights
+from zonal.model.class_blend import ClassBlend, pooled
 
 
-def test_weights_have_the_least_log_loss_on_the_simplex():
-    rng = np.random.default_rng(0)
-    chances, weight = rng.uniform(0.05, 1, (3, 500)), rng.uniform(0.5, 2, 500)
-    chances[0] = np.clip(chances[0] + 0.1, 0, 1)
+def pool_of(seed):
+    """Return logarithms of the probabilities of three candidates, labels and weights."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, 500)
+    logits = rng.standard_normal((3, 500, 3)) + np.eye(3)[labels]
+    return log_softmax(logits, axis=2), labels, rng.uniform(0.5, 2, 500)
 
-    def loss(logs):
-        own = np.exp(logs) / np.exp(logs).sum()
-        return -np.average(np.log(own @ chances), weights=weight)
 
-    best = minimize(loss, np.zeros(3), method="BFGS").x
-    found = mixture_weights(chances, weight)
-    assert found.sum() == pytest.approx(1)
-    # Steps are slow where a weight goes to zero, and the loss is flat there.
-    assert loss(np.log(found)) <= loss(best) + 1e-4
+def test_weights_and_levels_have_the_least_log_loss():
+    logs, labels, weight = pool_of(0)
+
+    def loss(both):
+        own = log_softmax(np.tensordot(np.exp(both[:3]), logs, 1) + both[3:], axis=1)
+        return -weight @ own[np.arange(500), labels] + 0.5 * both[3:] @ both[3:]
+
+    best = minimize(loss, np.zeros(6), method="BFGS").x
+    weights, levels = pooled(logs, labels, weight)
+    total = np.exp(best[:3]).sum()
+    np.testing.assert_allclose(weights, np.exp(best[:3]) / total, rtol=1e-3)
+    np.testing.assert_allclose(levels, best[3:] / total, rtol=1e-2, atol=1e-3)
+
+
+def test_a_candidate_that_says_the_opposite_has_no_weight():
+    logs, labels, weight = pool_of(1)
+    weights, _ = pooled(np.stack([logs[0], -logs[1]]), labels, weight)
+    np.testing.assert_array_equal(weights, [1, 0])
+    opposite, levels = pooled(-logs[1:], labels, weight)
+    np.testing.assert_allclose(opposite, 0.5)
+    chances = np.bincount(labels, weight) / weight.sum()
+    # The normal prior counts as little as a row in 600 does.
+    np.testing.assert_allclose(softmax(levels), chances, atol=2e-3)
 
 
 @pytest.fixture(scope="module")
