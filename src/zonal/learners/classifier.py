@@ -383,14 +383,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             found = self._solution
         if not (chosen and isinstance(source, ArraySource)):
             return found
-        candidates, block = [(start, found)], source.block
+        block = source.block
+        candidates: list[Any] = [(start, found, None)]
         # Rows that are left out alone tell nothing of holes: places have one model.
         places = block.X.shape[1] <= 3  # as `is_places` has it
         for other in others:
             if other.summation is not None:
-                candidates.append((other, how.on_rows(other.summation.space, block)))
+                candidates.append((other, *how.left_out(other.summation.space, block)))
             else:
-                candidates.append((other, other.solved(other.sums(block))))
+                candidates.append((other, other.solved(other.sums(block)), None))
         if start.summation is None and not others:
             beside = beside_local(how, found, block, self.budget)
             field = self._field(how, found, block) if places else None
@@ -400,12 +401,12 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
                 return field
             if beside is not None:
                 recipe, few = Recipe(beside.space.features), block.rows(slice(1))
-                candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
+                candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside, None))
         if len(candidates) == 1:
             return found
         X, labels, weight = how.sample(block, LEARN_ROWS)
         weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
-        starts = [own for own, _ in candidates]
+        starts = [own for own, *_ in candidates]
         records = weighed_records(start.recipe.records, starts, weighed.weights, weighed.errors)
         self._start_ = replace(start, recipe=replace(start.recipe, records=records))
         return weighed.found

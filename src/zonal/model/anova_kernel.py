@@ -41,7 +41,7 @@ __all__ = ["Latent", "Linearised", "Pseudo", "anova_kernel", "kernel_evidence", 
 #: 3,000 rows and 192 landmarks the log loss of 1,024 landmarks on validation rows is .453 instead
 #: of .426 on connect4, .507 instead of .490 on late flights; and with 192, hourly counts of
 #: bicycles (others than those reported) have a log score of -4.535 instead of -4.480.
-TRIAL_ROWS, SEARCH_ROWS, LANDMARKS, MOST_LANDMARKS, STEPS = 3_000, 6_000, 192, 400, 12
+TRIAL_ROWS, SEARCH_ROWS, LANDMARKS, MOST_LANDMARKS, STEPS = 3_000, 6_000, 192, 400, 8
 #: Where the climb begins, in standard deviations of a column; and the columns of an interaction
 #: there, at most. On validation rows of magic half the length has .299 instead of .294.
 LENGTH, COLUMNS = 3.5, 10

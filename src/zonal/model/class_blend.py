@@ -148,7 +148,7 @@ class Weighing:
 
 
 def weigh_classes(
-    candidates: Sequence[tuple[Start, FromClasses | FromRows]],
+    candidates: Sequence[tuple[Start, FromClasses | FromRows, FloatArray | None]],
     X: Any,
     labels: npt.NDArray[np.intp],
     n_classes: int,
@@ -159,7 +159,8 @@ def weigh_classes(
 
     Parameters
     ----------
-    candidates : sequence of (Start, FromClasses or FromRows)
+    candidates : sequence of (Start, FromClasses or FromRows, logits or None)
+        Logits of the rows [s, K], where they are known.
     X : array of shape (s, d)
         Rows of the fit.
     labels : ndarray of shape (s,)
@@ -171,9 +172,10 @@ def weigh_classes(
         Whether the one with the least loss is taken alone.
     """
     own, chances, truth = [], [], np.eye(n_classes)[labels]
-    for start, part in candidates:
+    for start, part, logits in candidates:
         if isinstance(part, FromClasses):
-            logits = left_out_logits(part.space, part.mode, X, labels, weight)
+            if logits is None:
+                logits = left_out_logits(part.space, part.mode, X, labels, weight)
             chances.append(part.calibrated.probabilities(logits))
         else:
             values = unseen_rows(part.part, part.map, part.local_rows(X), truth, weight)
