@@ -111,6 +111,34 @@ def test_the_same_at_all_times() -> None:
     assert not gradient[..., 2].any()
 
 
+@pytest.mark.parametrize("time", [zonal.Cauchy(0.7), zonal.Periodic(2.0, 0.5), None], ids=repr)
+@pytest.mark.parametrize("beta", [0.0, 0.7])
+def test_a_field_that_travels_is_at_rest_between_places_that_are_moved_back(time, beta) -> None:
+    beta = 0.0 if time is None else beta
+    velocity = [0.4, -1.1]
+    still = zonal.SpaceTime(zonal.Matern(1.5, [0.5, 0.9]), time, beta)
+    travels = zonal.SpaceTime(zonal.Matern(1.5, [0.5, 0.9]), time, beta, velocity=velocity)
+    moved = PLANE.copy()
+    moved[:, :2] -= moved[:, 2:] * velocity
+    np.testing.assert_allclose(travels(PLANE), still(moved), rtol=1e-12)
+    gradient = travels.gradient(PLANE[:8], PLANE[8:20])
+    for column in range(3):
+        step = 1e-6 * np.eye(3)[column]
+        change = travels(PLANE[:8] + step, PLANE[8:20]) - travels(PLANE[:8] - step, PLANE[8:20])
+        np.testing.assert_allclose(gradient[..., column], change / 2e-6, atol=2e-8)
+    assert travels.resolve(PLANE).velocity == velocity
+
+
+def test_features_of_a_field_that_travels() -> None:
+    kernel = zonal.SpaceTime(zonal.Gaussian(1.0), zonal.Gaussian(2.0), velocity=(0.1, 0.0, 0.2))
+    with pytest.raises(ValueError, match="Subtract velocity times time"):
+        zonal.HarmonicFeatures(2.0 * kernel).fit(GLOBE)
+    with pytest.raises(ValueError, match="no velocity"):
+        zonal.ProductFeatures(kernel).fit(GLOBE)
+    Z = zonal.NystroemFeatures(kernel, 60, random_state=0).fit_transform(GLOBE)
+    np.testing.assert_allclose(Z @ Z.T, kernel(GLOBE), atol=1e-6)
+
+
 def test_december_lies_beside_january() -> None:
     kernel = zonal.Periodic(12.0)
     assert kernel([[12.0]], [[1.0]]) == pytest.approx(kernel([[1.0]], [[2.0]]).item())
@@ -174,6 +202,10 @@ def test_cauchy_is_rational_quadratic_where_it_is_smooth() -> None:
         (zonal.SpaceTime(zonal.Matern(), zonal.Matern(), 1.5), "from 0 to 1"),
         (zonal.SpaceTime(zonal.Matern(), zonal.Matern() + zonal.Matern(), 0.5), "product of these"),
         (zonal.SpaceTime(zonal.Matern() * zonal.Matern(), zonal.Matern(), 0.5), "space=Product"),
+        (zonal.SpaceTime(zonal.Matern(), None, velocity="east"), "velocity='east'"),
+        (zonal.SpaceTime(zonal.Matern(), None, velocity=[1.0, np.nan]), "a finite number for each"),
+        (zonal.SpaceTime(zonal.Matern(), None, velocity=[1.0]), "each of the 2 columns"),
+        (zonal.SpaceTime(zonal.Matern(), None, velocity=1.0), "each of the 2 columns"),
         (zonal.Periodic(0.0), "period=0.0"),
         (zonal.Cauchy(power=2.5), "at most 2"),
     ],

@@ -6,12 +6,13 @@ from scipy.stats import multivariate_normal
 
 import zonal
 from zonal.kriging.compiled_differences import cross_values, fast_differences
+from zonal.kriging.covariance import terms_of
 from zonal.kriging.kernel_evidence import Judged, Model
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
 from zonal.kriging.space_time import _metrics, find_space_time
 from zonal.kriging.space_time_split import lasting, more_evident, split_space_time
-from zonal.kriging.space_time_terms import Space, change, season, stay
+from zonal.kriging.space_time_terms import Space, change, season, stay, travelling
 from zonal.kriging.unexplained import log_evidence
 
 START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
@@ -34,10 +35,12 @@ def models() -> list[Model]:
     space = Space.of(np.array([[0.0, 0.0], [3.0, 3.0]]), np.array([1.0, 1.2]))
     line, circle = (change(space, 2.0, 1.5, 5.0, period) for period in (None, 6.0))
     both = Model((line, stay(space, 0.5), season(space.along(1), 2.0)), np.log(0.02))
-    return [both, Model((circle, stay(space, 4.0)), np.log(0.1))]
+    moving = Model((travelling(line, space), stay(space, 0.5)), np.log(0.02))
+    moving = moving.at(moving.vector() + np.isin(np.arange(10), [6, 7]) * [0.7])
+    return [both, Model((circle, stay(space, 4.0)), np.log(0.1)), moving]
 
 
-@pytest.mark.parametrize("model", models(), ids=["line", "circle"])
+@pytest.mark.parametrize("model", models(), ids=["line", "circle", "travelling"])
 def test_gradient_is_a_finite_difference(judged, model) -> None:
     vector = model.vector()
     vector[2] += 0.01  # away from the ends of what is allowed
@@ -84,9 +87,10 @@ def test_what_comes_back_is_found(monkeypatch) -> None:
     start = Found(zonal.Matern(0.5, [3.0, 3.0, 3.0]), 0.02, 1.0, np.nan)
     climb, last = Judged.climb, {}
 
-    def noted(self, model, n_iterations):
-        best, value = climb(self, model, n_iterations)
-        last.setdefault(len(self), {})[best.terms[0].kernel.space.nu] = value
+    def noted(self, model, *effort):
+        best, value = climb(self, model, *effort)
+        if len(effort) == 1:  # not those of a velocity alone
+            last.setdefault(len(self), {})[best.terms[0].kernel.space.nu] = value
         return best, value
 
     monkeypatch.setattr(Judged, "climb", noted)
@@ -213,6 +217,7 @@ def test_values_at_lags_that_were_met_and_others(n_times) -> None:
         zonal.SpaceTime(zonal.Matern(2.5, [0.5, 0.7]), zonal.Cauchy(2.0, 0.9), 0.4)
         + 0.3 * zonal.SpaceTime(zonal.Matern(1.5, [2.0, 1.0]), zonal.Periodic(12 / 11, 0.8))
         + 0.2 * zonal.SpaceTime(zonal.Matern(0.5, [1.0, 1.0]), None)
+        + 0.3 * zonal.SpaceTime(zonal.Matern(0.5, 0.7), zonal.Matern(1.5), velocity=(0.1, -0.2))
     )
     delta = rows[:, None, :] - others
     expected = kernel.of_differences(delta)
@@ -263,3 +268,50 @@ def test_a_season_that_was_found_stays() -> None:
         found = Found(terms, 0.01, 1.0, 0.0)
         assert log_evidence(locations, single, 32) > log_evidence(locations, found, 32)
         assert (more_evident(locations, single, found, 32) is found) == stays
+
+
+def moving_field(velocity, seed=0):
+    """Thirty stations, thirty times: locations, and the standard errors of an unknown velocity."""
+    rng = np.random.default_rng(seed)
+    stations, times = rng.uniform(0, 6, (30, 2)), np.arange(30.0)
+    X = np.column_stack([np.repeat(stations, 30, axis=0), np.tile(times, 30)])
+
+    def matrix(v):
+        kernel = zonal.SpaceTime(zonal.Matern(1.5, 1.0), zonal.Cauchy(8.0, 1.0), velocity=v)
+        return kernel(X) + 0.01 * np.eye(len(X))
+
+    K, step = matrix(velocity), 1e-5
+    y = np.linalg.cholesky(K) @ rng.standard_normal((len(X), 1))
+    slopes = [
+        np.linalg.solve(K, matrix(velocity + e) - matrix(velocity - e)) / (2 * step)
+        for e in step * np.eye(2)
+    ]
+    information = [[0.5 * np.sum(a * b.T) for b in slopes] for a in slopes]
+    return locate(X, y), np.sqrt(np.diag(np.linalg.inv(information)))
+
+
+def test_the_velocity_of_a_field_is_found(monkeypatch) -> None:
+    """Within five standard errors of Fisher's information, of which Vecchia's rows have a part."""
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", ((200, 10, 25), (400, 12, 10)))
+    start = Found(zonal.Matern(1.5, [1.0, 1.0, 5.0]), 0.02, 1.0, np.nan)
+    velocity = np.array([0.8, -0.3])
+    locations, error = moving_field(velocity)
+    found = find_space_time(locations, start, ())
+    travels = [one for _, one in terms_of(found.kernel) if one.velocity is not None]
+    assert len(travels) == 1
+    assert (np.abs(travels[0].velocity - velocity) < 5 * error).all()
+
+
+def test_a_field_at_rest_has_no_velocity(monkeypatch) -> None:
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", ((200, 10, 25), (400, 12, 10)))
+    start = Found(zonal.Matern(1.5, [1.0, 1.0, 5.0]), 0.02, 1.0, np.nan)
+    found = find_space_time(moving_field(np.zeros(2))[0], start, ())
+    assert all(one.velocity is None for _, one in terms_of(found.kernel))
+
+
+def test_what_lasts_travels_too() -> None:
+    term = zonal.SpaceTime(zonal.Matern(1.5, 0.5), zonal.Cauchy(2.0, 0.8), 0.4, velocity=(0.2, 0.1))
+    kernel, _ = lasting(term, 9.0)
+    now = np.column_stack([np.random.default_rng(4).uniform(0, 1, (6, 2)), np.zeros(6)])
+    later = now + 9.0 * np.array([0.2, 0.1, 1.0])
+    np.testing.assert_allclose(kernel(now, later), kernel(now), rtol=1e-12)

@@ -208,3 +208,12 @@ def test_rows_that_are_infinitely_far_have_no_neighbours():
     found = Nearest(points).query(np.array([[1e300, 0.0], [0.0, 0.0]]), 3)
     assert found[0].tolist() == [-1, -1, -1]
     assert (found[1] >= 0).all()
+
+
+@pytest.mark.parametrize("kind", [zonal.NTK, zonal.NNGP, zonal.NetworkKernel])
+def test_more_layers_than_any_network_has(kind, path):
+    """A kernel of 2³¹ layers would be computed for hours."""
+    kernel = kind()
+    kernel.depth = 1 << 31
+    forge(kernel, path)
+    refuse(path, f"depth of its {kind.__name__} is 2147483648, not a whole number")

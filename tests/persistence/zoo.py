@@ -212,6 +212,7 @@ KERNELS = [
     zonal.Gaussian(2.0),
     zonal.Matern(0.8, 2.0),
     zonal.SpaceTime(zonal.Matern(1.5, [1.0, 2.0]), zonal.Cauchy(2.0, 1.5, 0.5), 0.3),
+    zonal.SpaceTime(zonal.Matern(1.5, 1.0), None, velocity=(0.5, 0.1)),
     zonal.Cauchy(2.0, 1.5, 0.5),
     zonal.Laplacian(2.0),
     zonal.RationalQuadratic(2.0, 1.5),

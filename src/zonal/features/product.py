@@ -89,11 +89,11 @@ class ProductFeatures(GroupedFeatures):
             return super()._checked_groups()
         kernel.check()
         kernel.check_width(self.n_features_in_)
-        if kernel.interaction or kernel.time is None:
+        if kernel.interaction or kernel.time is None or kernel.velocity is not None:
             raise ValueError(
                 f"{kernel!r} is not a product of kernels of space and of time: ProductFeatures "
-                "need interaction=0 and a kernel of time. HarmonicFeatures take it as it is, and "
-                "can be one of several groups here."
+                "need interaction=0, no velocity and a kernel of time. HarmonicFeatures take it as "
+                "it is, but for a velocity, and can be one of several groups here."
             )
         time = self.n_features_in_ - 1
         return [

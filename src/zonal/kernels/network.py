@@ -17,6 +17,7 @@ from numpy.polynomial import polynomial
 from numpy.polynomial.legendre import leggauss
 from scipy.special import erf, expit, ndtr
 
+from .._loaded import MOST, check_number
 from .._typing import FloatArray, ScalarFunction
 from .._validation import check_choice, check_count
 from .zonal import Zonal
@@ -154,6 +155,9 @@ class NetworkKernel(Zonal):
         if not callable(self.activation):
             check_choice("activation", self.activation, tuple(ACTIVATIONS), "NetworkKernel")
         dual_series(self.activation)
+
+    def _check_loaded(self) -> None:
+        check_number(self, "depth", 1, MOST)
 
     def _function(self) -> ScalarFunction:
         return _of_network(self.activation, self.depth, bool(self.tangent))

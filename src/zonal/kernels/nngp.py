@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._loaded import MOST, check_number
 from .._typing import FloatArray, ScalarFunction
 from .._validation import check_count
 from .homogeneous import HomogeneousKernel, arc_cosine_0, arc_cosine_1
@@ -72,6 +73,9 @@ class NNGP(HomogeneousKernel):
     def check(self) -> None:
         """Raise ValueError if a parameter is out of range."""
         check_count("depth", self.depth, "NNGP")
+
+    def _check_loaded(self) -> None:
+        check_number(self, "depth", 1, MOST)
 
     def _term(self) -> HomogeneousTerm:
         return HomogeneousTerm(_of_depth(self.depth), power=1, slow=True, name=repr(self))

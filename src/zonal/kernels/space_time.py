@@ -40,6 +40,11 @@ class SpaceTime(DifferenceKernel):
     conditionally negative definite, so that k is positive definite, on the plane and on the sphere
     (where h is the chord, and d = 3).
 
+    A field that travels with the velocity v is correlated most with what has come from elsewhere:
+    h - v u takes the place of h. It is the same kernel between places that are moved back, x - v t,
+    and so as positive definite. (Any two parts of the globe have few velocities in common: v is for
+    regions. On the sphere it is of its points, not of angles.)
+
     `HarmonicFeatures` take it: between two times it is rotation-invariant in the place, and its
     harmonics are multiplied with functions of ‖x‖ and the time. For β = 0 there is also
     ``ProductFeatures(kernel)``, harmonics of space times harmonics of time.
@@ -54,6 +59,8 @@ class SpaceTime(DifferenceKernel):
         `Periodic`, or a product of these. None: the same at all times, T = 1.
     interaction : float, default=0.0
         β, from 0 to 1.
+    velocity : array-like of shape (d,), optional
+        v, in units of the place over those of the time. None: zero.
 
     References
     ----------
@@ -76,10 +83,13 @@ class SpaceTime(DifferenceKernel):
         "column; else use NystroemFeatures."
     )
 
-    def __init__(self, space: Kernel, time: Kernel | None, interaction: float = 0.0) -> None:
+    def __init__(
+        self, space: Kernel, time: Kernel | None, interaction: float = 0.0, *, velocity: Any = None
+    ) -> None:
         self.space = space
         self.time = time
         self.interaction = interaction
+        self.velocity = velocity
 
     def check(self) -> None:
         """Raise ValueError if a parameter is out of range."""
@@ -93,6 +103,12 @@ class SpaceTime(DifferenceKernel):
                     "zonal.Matern() or, for time, zonal.Periodic()."
                 )
             part.check()
+        velocity = np.asarray(0.0 if self.velocity is None else self.velocity)
+        if velocity.dtype.kind not in "iuf" or velocity.ndim > 1 or not np.isfinite(velocity).all():
+            raise ValueError(
+                f"velocity={self.velocity!r} of SpaceTime must be None or a finite number for each "
+                "column of the place."
+            )
         beta = self.interaction
         if not isinstance(beta, Real) or isinstance(beta, bool) or not 0 <= float(beta) <= 1:
             raise ValueError(f"interaction={beta!r} of SpaceTime must be a number from 0 to 1.")
@@ -117,6 +133,11 @@ class SpaceTime(DifferenceKernel):
                 f"SpaceTime is a kernel of a place and a time, the last column, but the rows have "
                 f"{n_columns} column: add the columns of the place, or use the kernel of time."
             )
+        if self.velocity is not None and np.shape(self.velocity) != (n_columns - 1,):
+            raise ValueError(
+                f"velocity={self.velocity!r} of SpaceTime must have a number for each of the "
+                f"{n_columns - 1} columns of the place, which are all but the last one."
+            )
 
     def resolve(self, X: Any, sample_weight: Any = None) -> Self:
         """Return a copy of which both kernels are resolved, each by its columns."""
@@ -125,11 +146,19 @@ class SpaceTime(DifferenceKernel):
             self.space.resolve(rows[:, :-1], sample_weight),
             None if self.time is None else self.time.resolve(rows[:, -1:], sample_weight),
             self.interaction,
+            velocity=self.velocity,
         )
+
+    def moved_back(self, rows: FloatArray) -> FloatArray:
+        """Return where the places of rows, or of differences, [..., d + 1] come from: [..., d]."""
+        places = rows[..., :-1]
+        if self.velocity is None:
+            return places
+        return np.asarray(places - rows[..., -1:] * np.asarray(self.velocity, np.float64))
 
     def of_differences(self, delta: FloatArray) -> FloatArray:
         """Return the kernel at differences [..., d + 1]: [...]."""
-        place, lag = delta[..., :-1], delta[..., -1:]
+        place, lag = self.moved_back(delta), delta[..., -1:]
         in_time, root = self.over_time(lag, place.shape[-1])
         return np.asarray(in_time * self.space.of_differences(place / root[..., None]))
 
@@ -143,7 +172,14 @@ class SpaceTime(DifferenceKernel):
 
     def difference_slopes(self, delta: FloatArray) -> FloatArray:
         """Return its gradient by the difference: [..., d + 1]."""
-        place, lag, dim = delta[..., :-1], delta[..., -1:], delta.shape[-1] - 1
+        slopes = self._slopes_where_it_comes_from(delta)
+        if self.velocity is not None:
+            slopes[..., -1] -= slopes[..., :-1] @ np.asarray(self.velocity, np.float64)
+        return slopes
+
+    def _slopes_where_it_comes_from(self, delta: FloatArray) -> FloatArray:
+        """Return the gradient by h - v u and by the lag, each with the other held."""
+        place, lag, dim = self.moved_back(delta), delta[..., -1:], delta.shape[-1] - 1
         if self.time is None:
             return np.append(self.space.difference_slopes(place), np.zeros(lag.shape), axis=-1)
         in_time, beta = self.time.of_differences(lag), float(self.interaction)

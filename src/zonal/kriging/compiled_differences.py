@@ -21,7 +21,8 @@ from .space_time_strips import CAUCHY, CIRCLE, MATERN, NO_TIME, STRIP, lag_room,
 
 __all__ = ["SLOPES", "cross_values", "differences_and_slopes", "fast_differences"]
 
-#: The parameters that have slopes, by the kind of the kernel of time.
+#: The parameters that have slopes, by the kind of the kernel of time. The velocity's come after
+#: them, one for each column of the place.
 SLOPES = {
     NO_TIME: ("log ℓ of space",),
     CAUCHY: ("log ℓ of space", "log ℓ of time", "power", "log δ", "β"),
@@ -53,7 +54,7 @@ def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> 
         With a compiled form, unless no slopes are asked for.
     delta : ndarray of shape (..., d)
     n_slopes : int
-        How many of the parameters in the order of `SLOPES`.
+        How many of the parameters in the order of `SLOPES`, and then of the velocity.
 
     Returns
     -------
@@ -70,11 +71,13 @@ def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> 
     """
     if not n_slopes:
         return fast_differences(kernel, delta)[None]
-    terms = _parameters(kernel, delta.shape[-1])
-    if terms is None or n_slopes > len(SLOPES[terms[2]]):
+    n_columns = delta.shape[-1]
+    terms = _parameters(kernel, n_columns)
+    own = 0 if terms is None else len(SLOPES[terms[3]])
+    if terms is None or n_slopes > own + n_columns - 1:
         raise ValueError(f"{kernel!r} has no compiled slopes by {n_slopes} parameters.")
-    flat = np.ascontiguousarray(delta, np.float64).reshape(-1, delta.shape[-1])
-    out = np.empty((1 + len(SLOPES[terms[2]]), len(flat)))
+    flat = np.ascontiguousarray(delta, np.float64).reshape(-1, n_columns)
+    out = np.empty((1 + own + (n_columns - 1 if n_slopes > own else 0), len(flat)))
     _space_time(flat, *terms, out)
     return out[: 1 + n_slopes].reshape(1 + n_slopes, *delta.shape[:-1])
 
@@ -88,9 +91,8 @@ def cross_values(kernel: Kernel, rows: FloatArray, others: FloatArray) -> FloatA
     for weight, term in terms_of(kernel):
         terms, correlation = _parameters(term, rows.shape[1]), of_kernel(term)
         if terms is not None:
-            inverse = np.append(terms[0], 1.0)
-            columns = np.ascontiguousarray((others * inverse).T)
-            _space_time_cross(rows * inverse, columns, *terms[1:], weight, out)
+            points, columns = (_moved_and_scaled(one, *terms[:2]) for one in (rows, others))
+            _space_time_cross(points, np.ascontiguousarray(columns.T), *terms[2:], weight, out)
         elif correlation is not None:
             points, landmarks = (scaled(one, correlation.length_scale) for one in (rows, others))
             values = np.empty_like(out)
@@ -102,17 +104,24 @@ def cross_values(kernel: Kernel, rows: FloatArray, others: FloatArray) -> FloatA
     return out
 
 
+def _moved_and_scaled(rows: FloatArray, inverse: FloatArray, velocity: FloatArray) -> FloatArray:
+    """Return rows [n, d + 1] with places moved back, in units of the length scales."""
+    places = rows[:, :-1] - velocity * rows[:, -1:]
+    return np.column_stack([places * inverse, rows[:, -1]])
+
+
 def _parameters(
     kernel: Kernel, n_columns: int
-) -> tuple[FloatArray, float, int, FloatArray, float] | None:
-    """Return inverse length scales and ν of space, the kind and the numbers of time, and β."""
+) -> tuple[FloatArray, FloatArray, float, int, FloatArray, float] | None:
+    """Return inverse length scales, velocity and ν of space, kind and numbers of time, and β."""
     if not isinstance(kernel, SpaceTime) or not isinstance(kernel.space, Matern):
         return None
     space, time = kernel.space, kernel.time
     if space.nu not in SMOOTHNESS:
         return None
     inverse = np.broadcast_to(1 / np.asarray(space.length_scale, np.float64), (n_columns - 1,))
-    head = np.ascontiguousarray(inverse), float(space.nu)
+    velocity = np.zeros(n_columns - 1) if kernel.velocity is None else np.array(kernel.velocity)
+    head = np.ascontiguousarray(inverse), velocity.astype(np.float64), float(space.nu)
     beta = float(kernel.interaction)
     if time is None:
         return *head, NO_TIME, np.zeros(3), beta
@@ -129,22 +138,32 @@ def _parameters(
 
 
 @njit(nogil=True, cache=True)
-def _space_time(delta, inverse, nu, kind, numbers, beta, out):  # type: ignore[no-untyped-def]
+def _space_time(delta, inverse, velocity, nu, kind, numbers, beta, out):  # type: ignore[no-untyped-def]
     """IN: differences [n, d + 1] and parameters. OUT: the kernel, and slopes if there is room."""
     dim, squares, lags = delta.shape[1] - 1, np.empty(STRIP), np.empty(STRIP)
     known, mine, work = lag_room()
+    n_own = min(len(out), 1 + (1 if kind == NO_TIME else (5 if kind == CAUCHY else 3)))
     for first in range(0, len(delta), STRIP):
         n = min(STRIP, len(delta) - first)
         for i in range(n):
-            square = 0.0
+            square, lag = 0.0, delta[first + i, dim]
             for c in range(dim):
-                x = delta[first + i, c] * inverse[c]
+                x = (delta[first + i, c] - velocity[c] * lag) * inverse[c]
                 square += x * x
-            squares[i], lags[i] = square, delta[first + i, dim]
-        strip = out[:, first : first + n]
+            squares[i], lags[i] = square, lag
+        strip = out[:n_own, first : first + n]
         strip_of(
             squares[:n], lags[:n], dim, nu, kind, numbers, beta, known, mine, work, strip
         )  # fmt: skip
+        if len(out) == n_own:
+            continue
+        for i in range(n):
+            # The kernel depends on place by S = Σ ((h - v u)/ℓ)², and its slope by log ℓ is -2 S
+            # times that by S.
+            along = lags[i] * strip[1, i] / squares[i] if squares[i] > 0.0 else 0.0
+            for c in range(dim):
+                x = delta[first + i, c] - velocity[c] * lags[i]
+                out[n_own + c, first + i] = along * x * inverse[c] * inverse[c]
 
 
 @njit(nogil=True, cache=True)

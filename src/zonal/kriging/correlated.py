@@ -38,7 +38,7 @@ def metric_points(kernel: Kernel, rows: Array, other: Kernel | None = None) -> F
     """
     numbers = np.asarray(rows, np.float64)
     if isinstance(kernel, SpaceTime):
-        place = metric_points(kernel.space, numbers[:, :-1])
+        place = metric_points(kernel.space, kernel.moved_back(numbers))
         if kernel.time is not None:
             return np.hstack([place, metric_points(kernel.time, numbers[:, -1:])])
         if other is None:

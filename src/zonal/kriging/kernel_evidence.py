@@ -51,12 +51,15 @@ class Term:
     values : ndarray of shape (p,)
     bounds : tuple of (float, float)
     log_weight : float
+    units : ndarray of shape (p,), optional
+        Of the values, in those of the parameters that have slopes; None: the same.
     """
 
     kernel_of: Callable[[FloatArray], Kernel]
     values: FloatArray
     bounds: Bounds
     log_weight: float = 0.0
+    units: FloatArray | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -177,20 +180,34 @@ class Judged:
             append_new(earlier_neighbors(points, self.m, self.numbers), out, counts, end)
         return out
 
-    def climb(self, model: Model, n_iterations: int) -> tuple[Model, float]:
-        """Climb from a model; return the evidence too."""
+    def climb(
+        self, model: Model, n_iterations: int, free: slice = slice(None)
+    ) -> tuple[Model, float]:
+        """Climb from a model; return the evidence too.
 
-        def loss(vector: FloatArray) -> tuple[float, FloatArray]:
-            found, slope = self.evidence(model.at(vector))
-            return -found / len(self), -slope / len(self)
-
+        Parameters
+        ----------
+        model : Model
+        n_iterations : int
+        free : slice
+            Which of the parameters move, in the order of `Model.vector`.
+        """
         bounds = model.bounds()
-        start = np.clip(model.vector(), *np.transpose(bounds))
+        vector = np.clip(model.vector(), *np.transpose(bounds))
+
+        def moved(part: FloatArray) -> Model:
+            vector[free] = part
+            return model.at(vector)
+
+        def loss(part: FloatArray) -> tuple[float, FloatArray]:
+            found, slope = self.evidence(moved(part))
+            return -found / len(self), -slope[free] / len(self)
+
         result = minimize(
-            loss, start, jac=True, method="L-BFGS-B", bounds=bounds,
+            loss, vector[free], jac=True, method="L-BFGS-B", bounds=bounds[free],
             options={"maxiter": n_iterations, "ftol": 1e-6, "gtol": 1e-4, "maxls": 10},
         )  # fmt: skip
-        return model.at(result.x), -float(result.fun) * len(self)
+        return moved(result.x), -float(result.fun) * len(self)
 
     def evidence(self, model: Model) -> tuple[float, FloatArray]:
         """Return the log evidence, and its gradient in the order of `Model.vector`."""
@@ -239,4 +256,6 @@ def _at(term: Term, delta: FloatArray) -> FloatArray:
 
     for _ in ordered_map(run, range(0, len(delta), BLOCK)):
         pass
+    if term.units is not None:
+        out[1:] *= term.units[:, None, None]
     return out

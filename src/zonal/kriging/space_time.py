@@ -16,19 +16,21 @@ added one by one end elsewhere.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..kernels import Matern, Periodic
-from .effort import SPACE_TIME
+from .correlated import metric_points
+from .effort import SPACE_TIME, TRAVELS, TRAVELS_TOGETHER
 from .kernel_evidence import Judged, Model, Term
 from .locations import Locations
 from .noise import has_signal
 from .numerics import EQUAL_STEPS, LITTLE, SMOOTHNESS, START_NOISE_OF_TERMS, STAYS
 from .search import Found
-from .space_time_terms import Space, as_term, change, season, stay
+from .space_time_terms import Space, as_term, change, season, stay, travelling
 from .units import column_groups
 
 __all__ = ["closing_period", "find_space_time", "is_circle"]
@@ -151,12 +153,47 @@ def find_space_time(
         judged.climb(one, few_steps) for one in deadline.while_time(finalists, "all smoothnesses")
     ]
     best, value = max(climbs, key=lambda one: one[1])
+    if circle is None and not deadline.passed():
+        moving = [_travelling(locations, one, space, verbose) for one, _ in climbs]
+        travels = [(one, judged.evidence(one)[0]) for one in moving if one is not None]
+        fastest = max(travels, key=lambda one: one[1], default=(best, value))
+        if fastest[1] > value:
+            best = _polished(locations, fastest[0])
+            value = judged.evidence(best)[0]
     if verbose:
         _say(names, value, best)
     if value <= judged.evidence(Model((as_term(kernel),), math.log(first)))[0]:
         return start
     eta = math.exp(best.log_noise) if noise is None else noise
     return Found(best.kernel, eta, 1.0, value)
+
+
+def _near_in_both(locations: Locations, model: Model, effort: tuple[int, int, int]) -> Judged:
+    """Return rows that are judged by the nearest in space and time of what changes.
+
+    Of others, at the same time or place, it does not matter how a field travels.
+    """
+    points = metric_points(model.terms[0].kernel, locations.rows)
+    return Judged(locations, *effort[:2], [points])
+
+
+def _travelling(locations: Locations, still: Model, space: Space, verbose: bool) -> Model | None:
+    """Return a model of which what changes travels, if the evidence gains by a velocity."""
+    first, n_moves = travelling(still.terms[0], space), len(space.scales)
+    near, stop = _near_in_both(locations, still, TRAVELS), 1 + len(first.values)
+    model = replace(still, terms=(first, *still.terms[1:]))
+    moved, reached = near.climb(model, TRAVELS[-1], slice(stop - n_moves, stop))
+    gain = reached - near.evidence(still)[0] - n_moves * math.log(len(near)) / 2  # Schwarz's price
+    if verbose:
+        print(f"{moved.terms[0].kernel}: {gain:.2f} beyond the price of its velocity")
+    return moved if gain > 0 else None
+
+
+def _polished(locations: Locations, moved: Model) -> Model:
+    """Let what travels climb with its velocity, from what it was as a field at rest."""
+    near = _near_in_both(locations, moved, TRAVELS_TOGETHER)
+    free = slice(0, 1 + len(moved.terms[0].values))
+    return near.climb(moved, TRAVELS_TOGETHER[-1], free)[0]
 
 
 def _say(names: list[str], value: float, model: Model) -> None:

@@ -116,12 +116,12 @@ def lasting(kernel: Kernel, span: float) -> tuple[Kernel, float]:
     lag = np.array([[span]])
     left = float(kernel.time(np.zeros((1, 1)), lag)[0, 0])
     if not kernel.interaction:
-        return SpaceTime(kernel.space, None), left
+        return SpaceTime(kernel.space, None, velocity=kernel.velocity), left
     wider = float((1 + variogram(kernel.time, lag)).ravel()[0] ** kernel.interaction)
     assert isinstance(kernel.space, Matern)
     scales = np.atleast_1d(np.asarray(kernel.space.length_scale, np.float64))
     space = Matern(kernel.space.nu, np.sqrt(wider) * scales)
-    return SpaceTime(space, None), left * wider ** (-len(scales) / 2)
+    return SpaceTime(space, None, velocity=kernel.velocity), left * wider ** (-len(scales) / 2)
 
 
 def _long_parts(kernel: Kernel, span: float) -> Iterator[tuple[Kernel, float]]:

@@ -5,6 +5,7 @@ latitude) all others have a length scale that nothing reaches.
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..kernels import Cauchy, Kernel, Matern, Periodic, SpaceTime
 from .kernel_evidence import Bounds, Term
 from .numerics import POWERS, SHORTEST, UNREACHED
 
-__all__ = ["Space", "as_term", "change", "season", "stay"]
+__all__ = ["Space", "as_term", "change", "season", "stay", "travelling"]
 
 # The longest length scales, in extents of the rows: of longer ones Vecchia's neighbours know
 # nothing, and extrapolate like polynomials.
@@ -93,6 +94,35 @@ def change(space: Space, time: float, nu: float, span: float, circle: float | No
     in_time = (math.log(SHORTEST), math.log(max(EXTENTS * span / time, 2 * SHORTEST)))
     bounds = (space.bounds, in_time, POWERS, decay, (0.0, 1.0))
     return Term(on_line, np.array([0.0, 0.0, 0.9, 0.0, 0.1]), bounds)
+
+
+def travelling(term: Term, space: Space) -> Term:
+    """Return what changes on a line of time with a velocity too, which begins at none.
+
+    It is in units of the term's own length scales, and at most so large that all places are crossed
+    twice within that of time.
+    """
+    start, n_own = term.kernel, len(term.values)
+    assert isinstance(start, SpaceTime)
+    assert isinstance(start.space, Matern)
+    assert isinstance(start.time, Cauchy)
+    scales = np.asarray(start.space.length_scale, np.float64)
+    unit = scales / np.asarray(start.time.length_scale, np.float64)
+    most = EXTENTS * float(np.max(np.asarray(space.ranges) * space.scales / scales))
+
+    def kernel_of(values: FloatArray) -> Kernel:
+        own = term.kernel_of(values[:n_own])
+        assert isinstance(own, SpaceTime)
+        velocity = tuple((values[n_own:] * unit).tolist())
+        return SpaceTime(own.space, own.time, own.interaction, velocity=velocity)
+
+    return replace(
+        term,
+        kernel_of=kernel_of,
+        values=np.append(term.values, np.zeros(len(unit))),
+        bounds=(*term.bounds, *[(-most, most)] * len(unit)),
+        units=np.append(np.ones(n_own), unit),
+    )
 
 
 def stay(space: Space, factor: float) -> Term:
