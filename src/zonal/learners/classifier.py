@@ -56,11 +56,12 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         regression of all classes, with α by evidence, or the given number: it minimises the log
         loss plus α/2 ‖β‖², as scikit-learn's LogisticRegression with C = 1/α. What is chosen
         automatically may be a weighted mean of such a fit, on landmarks of an `Anova` kernel, and
-        of a local part, kriging of the indicators, whose weights have the least log loss on rows
-        that are left out (`zonal.model.class_blend`), and columns may count by their ranks. Two
-        classes at places may be a field of logits (`zonal.model.class_field`). Rows
-        that are seen once (`partial_fit`, checkpoints, iterators that do not fit into memory), a
-        splitter as `cv`, a given local part and more than 50 classes have the squared loss;
+        of a local part, kriging of the indicators: of their probabilities or the logarithms of
+        these, with weights of least log loss on rows that are left out
+        (`zonal.model.class_blend`), and columns may count by their ranks. Two classes at places may
+        be a field of logits (`zonal.model.class_field`). Rows that are seen once (`partial_fit`,
+        checkpoints, iterators that do not fit into memory), a splitter as `cv`, a given local part
+        and more than 50 classes have the squared loss;
         ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
