@@ -120,3 +120,11 @@ def test_a_row_far_from_all_others_does_not_stop_the_search():
     labels = np.sin(40 * rows[:, 0]) > 0
     rows[0] = 3000.0
     assert np.isfinite(anova_kernel(LogLoss.of(labels), Block(rows, labels)).length_scale).all()
+
+
+def test_columns_of_four_values_are_numbers():
+    """Three numbers u give three levels any distances; the six of four levels need an order."""
+    rows = np.column_stack([np.arange(12) % k for k in (1, 2, 3, 4)]).astype(float)
+    shape = Shape.of(rows)
+    np.testing.assert_array_equal(np.unique(shape.levels.column), [1, 2])
+    np.testing.assert_array_equal(shape.numbers, [0, 3])
