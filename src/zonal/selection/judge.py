@@ -20,7 +20,7 @@ from ..kriging.joint import NOISE_SHARE, Features, fit_joint
 from ..kriging.locations import Locations, locate
 from ..kriging.process import LocalProcess
 from ..kriging.search import Found
-from ..model.split_fits import neighbors_of_fit, places_of_fit
+from ..model.split_fits import FIT_NEIGHBORS, places_of_fit
 from ..moments.held_out import HeldOut as Errors
 from ..moments.ridge import default_alphas, solve
 from ..rows import Block
@@ -160,12 +160,7 @@ class Judge:
                     # are neighbours of each other, so that no tree of all rows is needed.
                     judged = np.arange(len(judged), dtype=np.int32)
                 joint = fit_joint(
-                    locations,
-                    process,
-                    map_,
-                    found.ratio,
-                    n_neighbors=neighbors_of_fit(process),
-                    judged=judged,
+                    locations, process, map_, found.ratio, n_neighbors=FIT_NEIGHBORS, judged=judged
                 )
                 yield joint.predict(seen, map_)[0]
 
