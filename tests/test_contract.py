@@ -21,7 +21,7 @@ SIGNATURES = {
     "Cauchy": "(length_scale=1.0, power=2.0, decay=1.0)",
     "Periodic": "(period=1.0, length_scale=1.0, nu=inf)",
     "SpaceTime": "(space, time, interaction=0.0, *, velocity=None)",
-    "Anova": "(length_scale=1.0, weight=1.0)",
+    "Anova": "(length_scale=1.0, weight=1.0, levels=None)",
     "RotationInvariant": "(f)",
     "GeneralizedZonalKernel": "(dim, radial, max_degree, n_radial)",
     "GegenbauerFeatures": "(kernel='gaussian', n_components=1024, *, max_degree='auto', "

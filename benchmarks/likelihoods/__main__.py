@@ -38,8 +38,8 @@ source). Published Brier scores and AUC: of the 6,000 pixels .08 and .96 by spNN
 counts and amounts 2,000 rows are fitted and 2,000 others predicted; the log score is the mean log
 predictive density, the larger the better; GPBoost has a length scale for each column and estimates
 the smoothness. CPU seconds of fit and prediction, on one thread of a machine that others used too;
-zonal's modules are loaded and its loops compiled before (the squared fit of connect4, GPBoost on
-bikeshare: within). Empty: not run.
+zonal's modules are loaded and its loops compiled before (GPBoost on bikeshare: within). Empty: not
+run.
 """
 
 

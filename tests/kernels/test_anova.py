@@ -59,8 +59,8 @@ def test_slopes_by_parameters_are_those_of_differences():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match=r"weight=0\.0"):
-        zonal.Anova(1.0, 0.0)(X)
+    with pytest.raises(ValueError, match=r"weight=-1\.0"):
+        zonal.Anova(1.0, -1.0)(X)
     with pytest.raises(ValueError, match="3 numbers"):
         zonal.Anova([1.0, 2.0, 3.0])(X)
     with pytest.raises(ValueError, match="as many columns"):

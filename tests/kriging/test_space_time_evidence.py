@@ -7,6 +7,7 @@ from scipy.stats import multivariate_normal
 import zonal
 from zonal.kriging.compiled_differences import cross_values, fast_differences
 from zonal.kriging.covariance import terms_of
+from zonal.kriging.effort import SPACE_TIME
 from zonal.kriging.kernel_evidence import Judged, Model
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
@@ -16,6 +17,11 @@ from zonal.kriging.space_time_terms import Space, change, season, stay, travelli
 from zonal.kriging.unexplained import log_evidence
 
 START = zonal.Matern(1.5, [1.0, 1.2, 2.0])
+
+
+def fewer_rows(monkeypatch, *effort) -> None:
+    """Compare terms by fewer rows; velocities climb as they do."""
+    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", (*effort, *SPACE_TIME[2:]))
 
 
 def sample(n_rows=300, seed=0):
@@ -73,7 +79,7 @@ def test_evidence_is_the_sum_of_conditional_densities(judged) -> None:
 
 
 def test_what_comes_back_is_found(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", ((150, 12, 25), (300, 12, 10)))
+    fewer_rows(monkeypatch, (150, 12, 25), (300, 12, 10))
     rng = np.random.default_rng(1)
     places, months = rng.uniform(0, 10, (12, 2)), np.arange(36.0)
     X = np.column_stack([np.repeat(places, 36, axis=0), np.tile(months, 12)])
@@ -148,8 +154,7 @@ def test_the_split_never_lowers_the_evidence() -> None:
 
 
 def test_months_by_default(monkeypatch) -> None:
-    few = (100, 10, 25), (150, 10, 10)
-    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", few)
+    fewer_rows(monkeypatch, (100, 10, 25), (150, 10, 10))
     rng = np.random.default_rng(3)
     places = rng.uniform(0, 3, (15, 2))
     X = np.column_stack([np.repeat(places, 12, axis=0), np.tile(np.arange(1.0, 13.0), 15)])
@@ -183,8 +188,7 @@ def test_what_lasts_and_what_does_not_are_both_covariances() -> None:
 
 
 def test_zones_are_found_on_a_sphere(monkeypatch) -> None:
-    few = (200, 12, 25), (300, 12, 10)
-    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", few)
+    fewer_rows(monkeypatch, (200, 12, 25), (300, 12, 10))
     rng = np.random.default_rng(6)
     place = rng.standard_normal((40, 3))
     place /= np.linalg.norm(place, axis=1)[:, None]
@@ -292,7 +296,7 @@ def moving_field(velocity, seed=0):
 
 def test_the_velocity_of_a_field_is_found(monkeypatch) -> None:
     """Within five standard errors of Fisher's information, of which Vecchia's rows have a part."""
-    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", ((200, 10, 25), (400, 12, 10)))
+    fewer_rows(monkeypatch, (200, 10, 25), (400, 12, 10))
     start = Found(zonal.Matern(1.5, [1.0, 1.0, 5.0]), 0.02, 1.0, np.nan)
     velocity = np.array([0.8, -0.3])
     locations, error = moving_field(velocity)
@@ -303,7 +307,7 @@ def test_the_velocity_of_a_field_is_found(monkeypatch) -> None:
 
 
 def test_a_field_at_rest_has_no_velocity(monkeypatch) -> None:
-    monkeypatch.setattr("zonal.kriging.space_time.SPACE_TIME", ((200, 10, 25), (400, 12, 10)))
+    fewer_rows(monkeypatch, (200, 10, 25), (400, 12, 10))
     start = Found(zonal.Matern(1.5, [1.0, 1.0, 5.0]), 0.02, 1.0, np.nan)
     found = find_space_time(moving_field(np.zeros(2))[0], start, ())
     assert all(one.velocity is None for _, one in terms_of(found.kernel))

@@ -8,6 +8,7 @@ import zonal
 from zonal.features.columns.place_time_encoder import PlaceTimeEncoder
 from zonal.features.columns.table.cells import columns_of
 from zonal.features.columns.time_column import as_years, find_time
+from zonal.kriging.effort import SPACE_TIME
 from zonal.model.times import known_periods
 
 RNG = np.random.default_rng(0)
@@ -36,7 +37,7 @@ def year(frame: pd.DataFrame) -> np.ndarray:
 def seen() -> tuple[zonal.KernelRidge, pd.DataFrame]:
     patch = pytest.MonkeyPatch()
     with patch.context() as short:
-        few = (200, 12, 25), (300, 16, 10)
+        few = (200, 12, 25), (300, 16, 10), *SPACE_TIME[2:]
         short.setattr("zonal.kriging.space_time.SPACE_TIME", few)
         frame, y = stations()
         return zonal.KernelRidge(random_state=0, budget=64).fit(frame, y), frame

@@ -1,13 +1,15 @@
 """Weighted means of classifiers."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 
 import zonal
-from zonal.model.class_blend import ClassBlend, mixture_weights
+from zonal.model.class_blend import ClassBlend, mixture_weights, pooled, weights_of_mean
 
 
 def test_weights_have_the_least_log_loss_on_the_simplex():
@@ -24,6 +26,63 @@ def test_weights_have_the_least_log_loss_on_the_simplex():
     assert found.sum() == pytest.approx(1)
     # Steps are slow where a weight goes to zero, and the loss is flat there.
     assert loss(np.log(found)) <= loss(best) + 1e-4
+
+
+def pool_of(seed):
+    """Return logarithms of the probabilities of three candidates, labels and weights."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, 500)
+    logits = rng.standard_normal((3, 500, 3)) + np.eye(3)[labels]
+    return log_softmax(logits, axis=2), labels, rng.uniform(0.5, 2, 500)
+
+
+def test_weights_and_levels_have_the_least_log_loss():
+    logs, labels, weight = pool_of(0)
+
+    def loss(both):
+        own = log_softmax(np.tensordot(np.exp(both[:3]), logs, 1) + both[3:], axis=1)
+        return -weight @ own[np.arange(500), labels] + 0.5 * both[3:] @ both[3:]
+
+    best = minimize(loss, np.zeros(6), method="BFGS").x
+    weights, levels = pooled(logs, labels, weight)
+    total = np.exp(best[:3]).sum()
+    np.testing.assert_allclose(weights, np.exp(best[:3]) / total, rtol=1e-3)
+    np.testing.assert_allclose(levels, best[3:] / total, rtol=1e-2, atol=1e-3)
+
+
+def test_a_candidate_that_says_the_opposite_has_no_weight():
+    logs, labels, weight = pool_of(1)
+    weights, _ = pooled(np.stack([logs[0], -logs[1]]), labels, weight)
+    np.testing.assert_array_equal(weights, [1, 0])
+    opposite, levels = pooled(-logs[1:], labels, weight)
+    np.testing.assert_allclose(opposite, 0.5)
+    chances = np.bincount(labels, weight) / weight.sum()
+    # The normal prior counts as little as a row in 600 does.
+    np.testing.assert_allclose(softmax(levels), chances, atol=2e-3)
+
+
+def test_logarithms_are_averaged_where_candidates_know_different_things():
+    """Two independent witnesses who agree are surer than each: logarithms of odds add up."""
+    rng = np.random.default_rng(2)
+    labels, ones = rng.integers(0, 2, 4000), np.ones(4000)
+    logits = np.zeros((2, 4000, 2))
+    # Of means ±1 and unit variance, for which 2x is the logarithm of the likelihoods' ratio.
+    logits[..., 1] = 2 * (2 * labels - 1 + rng.standard_normal((2, 4000)))
+    weights, levels, calibrated = weights_of_mean(softmax(logits, axis=2), labels, ones)
+    assert levels is not None
+    np.testing.assert_allclose(weights, 0.5, atol=0.05)
+    assert calibrated.temperature == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("n_rows", [40, 4000])
+def test_few_rows_do_not_tell_levels(n_rows):
+    """Probabilities that are right but for levels: the gain of a row is the same."""
+    rng = np.random.default_rng(3)
+    logits = rng.standard_normal((n_rows, 5))
+    labels = (softmax(logits, axis=1).cumsum(axis=1) < rng.random((n_rows, 1))).sum(axis=1)
+    tilted = softmax(logits + np.array([0.3, -0.3, 0.0, 0.3, -0.3]), axis=1)
+    _, levels, _ = weights_of_mean(np.stack([tilted, tilted]), labels, np.ones(n_rows))
+    assert (levels is None) == (n_rows == 40)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +115,18 @@ def test_left_out_loss_is_that_of_new_rows(fitted):
     losses = -np.log(model.predict_proba(X[1000:])[np.arange(500), y[1000:]])
     error = losses.std() / 500**0.5
     assert abs(losses.mean() - model.calibration_.loss) < 4 * error
+
+
+@pytest.mark.parametrize("levels", [None, np.array([0.1, -0.2, 0.1])])
+def test_gradients_of_both_means(fitted, levels):
+    X, _, model = fitted
+    found, step = replace(model._solution, levels=levels), 1e-5
+    rows = model._cells_.rows(X[1000:1005])
+    slopes = found.gradient(rows)
+    for j in range(4):
+        move = step * np.eye(4)[j]
+        expected = (found.mean(rows + move) - found.mean(rows - move)) / (2 * step)
+        np.testing.assert_allclose(slopes[:, :, j], expected, rtol=2e-3, atol=1e-4)
 
 
 def test_gradients_are_those_of_the_decision_function(fitted):

@@ -208,6 +208,7 @@ def local() -> Any:
 
 KERNELS = [
     zonal.Anova(0.7, 2.0),
+    zonal.Anova(0.7, [0.0, 2.0, 1.0], [[0, -1.0, 0.5], [0, 0.5, 1.0]]),
     zonal.Gaussian(2.0),
     zonal.Matern(0.8, 2.0),
     zonal.SpaceTime(zonal.Matern(1.5, [1.0, 2.0]), zonal.Cauchy(2.0, 1.5, 0.5), 0.3),

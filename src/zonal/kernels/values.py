@@ -77,7 +77,7 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
         """
         X, rows, others = self._gradient_rows(X, Y)
         if self.by_differences:
-            return self.difference_slopes(rows[:, None, :] - others).astype(X.dtype, copy=False)
+            return self.slopes_at(rows, others).astype(X.dtype, copy=False)
         return self.slope_matrix(rows, others).gradients(rows, others).astype(X.dtype, copy=False)
 
     def contract_gradient(self, X: Any, Y: Any, coef: npt.ArrayLike) -> Array:
@@ -115,7 +115,7 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
 
         def block(part: FloatArray, out: Array) -> None:
             if self.by_differences:
-                slopes = self.difference_slopes(part[:, None, :] - others)
+                slopes = self.slopes_at(part, others)
                 out[:] = np.einsum("nmd,mt->ntd", slopes, weights, optimize=True)
             else:
                 out[:] = self.slope_matrix(part, others).contract(part, weights, weighted)
@@ -133,6 +133,10 @@ class ExactKernel(Hinting, BaseEstimator, ABC):
         for block in (rows, others):
             self.check_norms(row_norms(block))
         return X, rows, others
+
+    def slopes_at(self, rows: FloatArray, others: FloatArray) -> FloatArray:
+        """Return the gradients by x of a kernel of differences, at all pairs: [n, m, d]."""
+        return self.difference_slopes(rows[:, None, :] - others)
 
     def slope_matrix(self, rows: FloatArray, others: FloatArray) -> Slopes:
         """Return the gradients at all pairs of rows, in their plane: arrays [n, m]."""

@@ -13,8 +13,6 @@ __all__ = [
     "JUDGED",
     "ROUNDS",
     "SPACE_TIME",
-    "TRAVELS",
-    "TRAVELS_TOGETHER",
 ]
 
 #: Rows whose terms of the evidence are summed.
@@ -46,14 +44,12 @@ ROUNDS = {
         (5_000, BASE_ROWS, 24, 8, 1),
     ),
 }
-#: Rows judged, neighbours and steps of kernels of space and time: where terms are compared, and
-#: where the best climb on.
-SPACE_TIME = ((700, 18, 25), (1_800, 24, 10))
-#: The same of a velocity alone, and of what travels with it: neighbours are the nearest in space
-#: and time. Few rows tell less of it than chance does: daily maxima of 137 stations have an RMSE on
-#: days held out of the training rows of 5.99 by 700 of them, where no velocity is taken, 5.76 by
-#: 1,500, 5.42 by 4,000 and 5.44 by 8,000.
-TRAVELS, TRAVELS_TOGETHER = (4_000, 10, 15), (4_000, 16, 15)
+#: Rows judged, neighbours and steps of kernels of space and time: where terms are compared, where
+#: the best climb on, of a velocity alone, and of what travels with it. Neighbours of the last two
+#: are the nearest in space and time, and few rows tell less of a velocity than chance does: daily
+#: maxima of 137 stations have an RMSE on days held out of the training rows of 5.99 by 700 of them,
+#: where no velocity is taken, 5.76 by 1,500, 5.42 by 4,000 and 5.44 by 8,000.
+SPACE_TIME = ((700, 18, 25), (1_800, 24, 10), (4_000, 10, 15), (4_000, 16, 15))
 #: In up to so many columns the nearest rows are nearer than others, and a few hundred features
 #: carry something of a kernel; in more, more rows are about as near, and each tells something.
 FEW_COLUMNS = 6

@@ -24,7 +24,7 @@ from .._deadline import Deadline
 from .._typing import Array, FloatArray
 from ..kernels import Matern, Periodic
 from .correlated import metric_points
-from .effort import SPACE_TIME, TRAVELS, TRAVELS_TOGETHER
+from .effort import SPACE_TIME
 from .kernel_evidence import Judged, Model, Term
 from .locations import Locations
 from .noise import has_signal
@@ -114,8 +114,8 @@ def find_space_time(
     covered = span * len(times) / (len(times) - 1)  # the last time has its step too
     circle = next((period for period in periods if is_circle(times, period)), None)
     metrics = _metrics(locations.rows, kernel, circle)
-    (*_, many_steps), (*_, few_steps) = SPACE_TIME
-    quick, judged = (Judged(locations, n_rows, m, metrics) for n_rows, m, _ in SPACE_TIME)
+    (*_, many_steps), (*_, few_steps), *_ = SPACE_TIME
+    quick, judged = (Judged(locations, n_rows, m, metrics) for n_rows, m, _ in SPACE_TIME[:2])
     deadline = deadline or Deadline()
     first = max(start.noise, START_NOISE_OF_TERMS) if noise is None else max(noise, 1e-7)
     seasons = tuple(one for one in periods if one != circle and covered >= (2 - EQUAL_STEPS) * one)
@@ -168,21 +168,22 @@ def find_space_time(
     return Found(best.kernel, eta, 1.0, value)
 
 
-def _near_in_both(locations: Locations, model: Model, effort: tuple[int, int, int]) -> Judged:
+def _near_in_both(locations: Locations, model: Model, n_rows: int, n_neighbors: int) -> Judged:
     """Return rows that are judged by the nearest in space and time of what changes.
 
     Of others, at the same time or place, it does not matter how a field travels.
     """
     points = metric_points(model.terms[0].kernel, locations.rows)
-    return Judged(locations, *effort[:2], [points])
+    return Judged(locations, n_rows, n_neighbors, [points])
 
 
 def _travelling(locations: Locations, still: Model, space: Space, verbose: bool) -> Model | None:
     """Return a model of which what changes travels, if the evidence gains by a velocity."""
+    *few, n_steps = SPACE_TIME[2]
     first, n_moves = travelling(still.terms[0], space), len(space.scales)
-    near, stop = _near_in_both(locations, still, TRAVELS), 1 + len(first.values)
+    near, stop = _near_in_both(locations, still, *few), 1 + len(first.values)
     model = replace(still, terms=(first, *still.terms[1:]))
-    moved, reached = near.climb(model, TRAVELS[-1], slice(stop - n_moves, stop))
+    moved, reached = near.climb(model, n_steps, slice(stop - n_moves, stop))
     gain = reached - near.evidence(still)[0] - n_moves * math.log(len(near)) / 2  # Schwarz's price
     if verbose:
         print(f"{moved.terms[0].kernel}: {gain:.2f} beyond the price of its velocity")
@@ -191,9 +192,9 @@ def _travelling(locations: Locations, still: Model, space: Space, verbose: bool)
 
 def _polished(locations: Locations, moved: Model) -> Model:
     """Let what travels climb with its velocity, from what it was as a field at rest."""
-    near = _near_in_both(locations, moved, TRAVELS_TOGETHER)
+    *more, n_steps = SPACE_TIME[3]
     free = slice(0, 1 + len(moved.terms[0].values))
-    return near.climb(moved, TRAVELS_TOGETHER[-1], free)[0]
+    return _near_in_both(locations, moved, *more).climb(moved, n_steps, free)[0]
 
 
 def _say(names: list[str], value: float, model: Model) -> None:

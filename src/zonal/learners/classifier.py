@@ -56,11 +56,12 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         regression of all classes, with α by evidence, or the given number: it minimises the log
         loss plus α/2 ‖β‖², as scikit-learn's LogisticRegression with C = 1/α. What is chosen
         automatically may be a weighted mean of such a fit, on landmarks of an `Anova` kernel, and
-        of a local part, kriging of the indicators, whose weights have the least log loss on rows
-        that are left out (`zonal.model.class_blend`), and columns may count by their ranks. Two
-        classes at places may be a field of logits (`zonal.model.class_field`). Rows
-        that are seen once (`partial_fit`, checkpoints, iterators that do not fit into memory), a
-        splitter as `cv`, a given local part and more than 50 classes have the squared loss;
+        of a local part, kriging of the indicators: of their probabilities or the logarithms of
+        these, with weights of least log loss on rows that are left out
+        (`zonal.model.class_blend`), and columns may count by their ranks. Two classes at places may
+        be a field of logits (`zonal.model.class_field`). Rows that are seen once (`partial_fit`,
+        checkpoints, iterators that do not fit into memory), a splitter as `cv`, a given local part
+        and more than 50 classes have the squared loss;
         ``loss_`` tells. Others are walked over some forty times.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class. ``"balanced"``: n / (k n_c) for a class with n_c
@@ -384,14 +385,15 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
             found = self._solution
         if not (chosen and isinstance(source, ArraySource)):
             return found
-        candidates, block = [(start, found)], source.block
+        block = source.block
+        candidates: list[Any] = [(start, found, None)]
         # Rows that are left out alone tell nothing of holes: places have one model.
         places = block.X.shape[1] <= 3  # as `is_places` has it
         for other in others:
             if other.summation is not None:
-                candidates.append((other, how.on_rows(other.summation.space, block)))
+                candidates.append((other, *how.left_out(other.summation.space, block)))
             else:
-                candidates.append((other, other.solved(other.sums(block))))
+                candidates.append((other, other.solved(other.sums(block)), None))
         if start.summation is None and not others:
             beside = beside_local(how, found, block, self.budget)
             field = self._field(how, found, block) if places else None
@@ -401,12 +403,12 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
                 return field
             if beside is not None:
                 recipe, few = Recipe(beside.space.features), block.rows(slice(1))
-                candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside))
+                candidates.append((Start.of(recipe, self._cells_, few.X, few.y), beside, None))
         if len(candidates) == 1:
             return found
         X, labels, weight = how.sample(block, LEARN_ROWS)
         weighed = weigh_classes(candidates, X, labels, len(self.classes_), weight, alone=places)
-        starts = [own for own, _ in candidates]
+        starts = [own for own, *_ in candidates]
         records = weighed_records(start.recipe.records, starts, weighed.weights, weighed.errors)
         self._start_ = replace(start, recipe=replace(start.recipe, records=records))
         return weighed.found

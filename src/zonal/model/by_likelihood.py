@@ -10,7 +10,6 @@ with the leverage ℓ, the slope g and the curvature h.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -58,10 +57,6 @@ class ByLikelihood:
 
     likelihood: Likelihood
     alpha: float | None = None
-
-    #: Counts tell much of a row: with 192, hourly counts of bicycles (others than those reported)
-    #: have a log score of -4.535 instead of -4.480.
-    landmarks: ClassVar[int] = 400
 
     def start(self, space: FeatureSpace, sample: Block) -> tuple[Expansion, float]:
         """Return where the first pass is, and the largest variance that the features leave out.

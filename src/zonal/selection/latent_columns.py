@@ -8,7 +8,7 @@ from .._typing import Array
 from .._validation import is_sparse
 from ..features.columns.ranker import Ranker
 from ..features.columns.standardizer import Standardizer
-from ..model.anova_kernel import SEARCH_ROWS, Latent, landmarks_of, plain_kernel
+from ..model.anova_kernel import TRIAL_ROWS, Latent, landmarks_of, plain_kernel
 from ..rows import Block
 from .rows import Rows
 
@@ -32,7 +32,7 @@ def ranked_better(rows: Rows, latent: Latent, pilot: Block) -> bool:
     plain = isinstance(rows.step, Standardizer) and rows.sphere is None
     if not plain or is_sparse(pilot.X):
         return False
-    few = slice(SEARCH_ROWS)
+    few = slice(TRIAL_ROWS)
     if not np.ptp(rows.pilot.targets[few], axis=0).any():
         return False
     ranked = Ranker().fit(pilot.X, sample_weight=rows.pilot.weights).transform(pilot.X[few])
@@ -40,6 +40,6 @@ def ranked_better(rows: Rows, latent: Latent, pilot: Block) -> bool:
 
     def loss(own: Array) -> float:
         known = replace(some, X=np.asarray(own, np.float64))
-        return latent.pseudo(landmarks_of(plain_kernel(own.shape[1]), known.X), known).loss
+        return latent.pseudo(landmarks_of(plain_kernel(known.X), known.X), known).loss
 
     return loss(ranked) < loss(some.X)
