@@ -204,6 +204,10 @@ def test_cauchy_is_rational_quadratic_where_it_is_smooth() -> None:
         (zonal.SpaceTime(zonal.Matern() * zonal.Matern(), zonal.Matern(), 0.5), "space=Product"),
         (zonal.SpaceTime(zonal.Matern(), None, velocity="east"), "velocity='east'"),
         (zonal.SpaceTime(zonal.Matern(), None, velocity=[1.0, np.nan]), "a finite number for each"),
+        (
+            zonal.SpaceTime(zonal.Matern(), None, velocity=[[1.0], [2.0, 3.0]]),
+            "a finite number for",
+        ),
         (zonal.SpaceTime(zonal.Matern(), None, velocity=[1.0]), "each of the 2 columns"),
         (zonal.SpaceTime(zonal.Matern(), None, velocity=1.0), "each of the 2 columns"),
         (zonal.Periodic(0.0), "period=0.0"),

@@ -97,3 +97,37 @@ def test_a_class_of_weight_zero_does_not_exist():
     weight = (THREE != "b").astype(float)
     model = zonal.KernelRidgeClassifier(features(), 0.1).fit(X, THREE, weight)
     assert model.classes_.tolist() == ["a", "c"]
+
+
+def test_a_refit_to_the_same_rows_has_the_same_weights():
+    """Only ratios of the factors of classes count, in a refit too."""
+    rows = X[:300], np.where(RNG.random(300) < 0.2, "same", TWO[:300])
+    for factors in ({"same": 9.0, "other": 9.0}, {"same": 9.0, "other": 1.0}):
+        model = zonal.KernelRidgeClassifier(features(), class_weight=factors).fit(*rows)
+        again = model.refitted(*rows).predict_proba(X)
+        np.testing.assert_allclose(again, model.predict_proba(X), atol=2e-3)
+
+
+def test_a_refit_names_labels_that_are_not_among_the_classes():
+    model = zonal.KernelRidgeClassifier(features()).fit(X[:200], TWO[:200])
+    with pytest.raises(ValueError, match=r"not among the classes: \['strange'\]"):
+        model.refitted(X[:3], ["same", "other", "strange"])
+
+
+def test_shares_as_weights_count_by_their_ratios():
+    """Weights whose sum is one are no numbers of rows; those of two are rows that came twice."""
+    shares = RNG.uniform(0.2, 1, 200)
+    chances = [
+        zonal.KernelRidgeClassifier(features())
+        .fit(X[:200], TWO[:200], shares * factor)
+        .predict_proba(X)
+        for factor in (1 / shares.mean(), 1 / shares.sum(), 1e-200)
+    ]
+    np.testing.assert_allclose(chances[1], chances[0], atol=1e-3)
+    np.testing.assert_allclose(chances[2], chances[0], atol=1e-3)
+    twice = np.concatenate([X[:200]] * 2), np.concatenate([TWO[:200]] * 2)
+    weighted, repeated = (
+        zonal.KernelRidgeClassifier(features()).fit(*rows).predict_proba(X)
+        for rows in ((X[:200], TWO[:200], np.full(200, 2.0)), twice)
+    )
+    np.testing.assert_allclose(repeated, weighted, atol=1e-3)

@@ -111,7 +111,8 @@ def test_parts_of_a_sample():
 
 
 def test_one_of_many():
-    assert one_of_many(np.array([0.2, 0.6, 20.0])) == 0.2
+    assert one_of_many(np.array([0.2, 0.2, 0.6, 20.0])) == 0.2
+    assert np.isinf(one_of_many(np.array([0.2, 0.6, 20.0])))  # few of the least are no measure
     assert one_of_many(np.ones(5)) == np.inf
     assert one_of_many(np.full(5, 0.5)) == 0.5  # others weigh more
     assert one_of_many(np.array([1.0, 2.5])) == np.inf

@@ -139,3 +139,23 @@ def test_deviations_of_few_rows_hold_the_function_between_them(n_rows, steep):
     assert 0.75 < np.mean(np.abs(mean - truth[1]) < 1.645 * std) <= 1
     if n_rows == 150:  # 60 rows are too few to follow the steeper function
         assert np.mean((mean - truth[1]) ** 2) < 0.25 * np.var(truth[1])
+
+
+@pytest.mark.parametrize("light", [1e-3, 0.1, 0.5])
+@pytest.mark.parametrize("name", ["features", "local"])
+def test_one_row_of_less_weight_does_not_make_all_others_copies(name, light):
+    """Intervals stay as wide, but for what one of 150 rows tells."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (150, 2))
+    y = np.sin(4 * X[:, 0]) * np.cos(3 * X[:, 1]) + 0.2 * rng.standard_normal(150)
+    model = (
+        zonal.KernelRidge(zonal.HarmonicFeatures(zonal.Gaussian(0.6), 128))
+        if name == "features"
+        else zonal.NeighborKriging(random_state=0)
+    )
+    weight = np.ones(150)
+    weight[0] = light
+    alike, lighter = (
+        np.subtract(*model.fit(X, y, w).predict_interval(NEW)) for w in (None, weight)
+    )
+    assert np.mean(lighter) == pytest.approx(np.mean(alike), rel=0.05)

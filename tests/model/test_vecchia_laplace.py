@@ -51,6 +51,26 @@ def dense(likelihood, y, trials, Z, queries, Zq):
     return mean + cross @ V @ (t - mean), variance, evidence
 
 
+@pytest.mark.parametrize("kernel", [zonal.Gaussian(3.0), zonal.Gaussian(9.0)], ids=repr)
+def test_the_mode_of_a_smooth_kernel(kernel):
+    """Its covariance matrix is singular to rounding, and no dense formula here inverts it."""
+    likelihood, y = CASES["poisson"]
+    observed, C = Observed.of(y, np.ones(N)), SCALE * kernel(X)
+    f = np.zeros(N)
+    for _ in range(60):
+        g, h = likelihood.derivatives(observed, f)
+        V = np.linalg.inv(C + np.diag(1 / h))
+        mean = V.sum(axis=0) @ (f + g / h) / V.sum()
+        f = mean + C @ V @ (f + g / h - mean)
+    locations = locate(X, np.zeros((N, 1)), np.ones(N))
+    packed = np.column_stack([y, np.zeros(N), np.ones(N)])
+    responses, found = Responses.of(locations, packed, np.ones(N)), Found(kernel, 1.0, 1.0, np.nan)
+    solved = find_laplace(locations, responses, likelihood, found, SCALE, None, n_neighbors=N)
+    np.testing.assert_allclose(solved.joint.predict(X)[0][:, 0], f, atol=1e-5)
+    at_rows = solved.joint.predict(locations.rows)[0][:, 0]
+    np.testing.assert_allclose(solved.latent, at_rows, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("with_features", [False, True])
 def test_with_all_rows_as_neighbours_it_is_dense(name, with_features):

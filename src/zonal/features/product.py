@@ -89,7 +89,7 @@ class ProductFeatures(GroupedFeatures):
             return super()._checked_groups()
         kernel.check()
         kernel.check_width(self.n_features_in_)
-        if kernel.interaction or kernel.time is None or kernel.velocity is not None:
+        if kernel.interaction or kernel.time is None or np.any(kernel.velocity):
             raise ValueError(
                 f"{kernel!r} is not a product of kernels of space and of time: ProductFeatures "
                 "need interaction=0, no velocity and a kernel of time. HarmonicFeatures take it as "

@@ -54,7 +54,7 @@ class TimedFeatures(ReducedFeatures):
             return np.asarray(self._prepared(sample.rows))
         if self._has_times:
             self.kernel_.valid_rows(sample.rows[:1])
-            if any(part.velocity is not None for _, part in space_time_parts(self.kernel_)):
+            if any(np.any(part.velocity) for _, part in space_time_parts(self.kernel_)):
                 raise ValueError(
                     f"{self.kernel_!r} travels: it depends on more than angle, radii and times. "
                     "Subtract velocity times time from the columns of the place, between which it "

@@ -103,7 +103,10 @@ class SpaceTime(DifferenceKernel):
                     "zonal.Matern() or, for time, zonal.Periodic()."
                 )
             part.check()
-        velocity = np.asarray(0.0 if self.velocity is None else self.velocity)
+        try:
+            velocity = np.asarray(0.0 if self.velocity is None else self.velocity)
+        except ValueError:  # rows of different lengths
+            velocity = np.empty((0, 0))
         if velocity.dtype.kind not in "iuf" or velocity.ndim > 1 or not np.isfinite(velocity).all():
             raise ValueError(
                 f"velocity={self.velocity!r} of SpaceTime must be None or a finite number for each "

@@ -34,6 +34,7 @@ __all__ = [
     "MOST_ITERATIONS",
     "NEGLIGIBLE",
     "NOISE_START",
+    "NUGGET",
     "PART",
     "PER_NEIGHBOR",
     "POINTS",
@@ -166,3 +167,8 @@ PER_NEIGHBOR = 2
 #: Conjugate gradients end where the preconditioned square of the residual is so much of the first
 #: one, or after so many steps: Newton's method asks again.
 SMALL_RESIDUAL, MOST_ITERATIONS = 1e-4, 200
+#: The noise, over the variance of a process, with which it is taken where its inverse covariance is
+#: asked for: without any, weights of smooth kernels are rounding. Modes of 200 labels in a square
+#: of width 4 are wrong by up to 20 with Gaussian(3.0) and none, by what the dense ones are rounded
+#: to with 1e-10, and by 1e-3 at a variance of 10,000 with 1e-7.
+NUGGET = 1e-10

@@ -20,7 +20,7 @@ from numba import njit
 from .._typing import Array, FloatArray
 from .neighborhood import count_neighbors
 from .neighbors import Indices
-from .numerics import MOST_ITERATIONS, SMALL_RESIDUAL
+from .numerics import MOST_ITERATIONS, NUGGET, SMALL_RESIDUAL
 from .process import LocalProcess
 
 __all__ = ["Precision"]
@@ -46,7 +46,7 @@ class Precision:
 
     @classmethod
     def of(cls, process: LocalProcess, neighbors: Indices | None = None) -> "Precision":
-        """Take that of the rows of a process, as if they were observed without noise.
+        """Take that of the rows of a process, as if they were observed with next to no noise.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class Precision:
             The earlier neighbours of all rows, where they are known.
         """
         exact = LocalProcess(
-            process.rows, np.ones(len(process.rows)), process.kernel, 0.0, process.n_neighbors
+            process.rows, np.ones(len(process.rows)), process.kernel, NUGGET, process.n_neighbors
         )
         found = exact.whitening(neighbors=neighbors)
         return cls(found.neighbors, found.weights, found.variance)

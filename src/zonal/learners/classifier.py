@@ -155,9 +155,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         y : array-like of shape (n_samples,)
             Labels, unless X yields them.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights w_i, relative precisions of mean one over the rows that count, so that constant
-            weights change nothing; a row of weight 2 counts as two rows. A given α is relative to
-            the weights as they are, as in scikit-learn's Ridge.
+            Weights w_i. For the log loss they are numbers of rows: a row of weight 2 counts as two
+            rows; where they add up to less than the rows, only their ratios count. For the squared
+            loss they are relative precisions, of which only the ratios count. A given α is relative
+            to the weights as they are, as in scikit-learn's Ridge.
         groups, checkpoint
             As in `KernelRidge`.
 
@@ -420,18 +421,24 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         return class_field(local, block, *how.labelled(block), seed)
 
     def _weight_unit(self, source: Source) -> float:
-        """Return the mean factor of the classes: only ratios of these count beside the evidence."""
-        factors = self._cells_.factors
-        if not factors or not isinstance(self.alpha, str):
-            return 1.0
+        """Return what weights are divided by where α is found by evidence.
+
+        It is the mean factor of the classes, of which only ratios count, and the mean of all other
+        weights where it is less than one: they add up to less than the rows then, and are shares,
+        not numbers of rows.
+        """
         if isinstance(source, ArraySource):
             labels, weight = np.asarray(source.block.y), source.block.weight
         else:
             sample = self._sums_.rows
             labels, weight = self.classes_[sample.y.argmax(axis=1)], sample.weight
-        own = np.array([factors.get(label, 1.0) for label in labels.tolist()])
+        if weight is None or not isinstance(self.alpha, str):
+            return 1.0
         counting = np.asarray(weight) > 0
-        return float(np.sum(weight[counting]) / np.sum(weight[counting] / own[counting]))
+        factors = self._cells_.factors
+        own = np.array([factors.get(label, 1.0) for label in labels[counting].tolist()])
+        weight = np.asarray(weight, np.float64)[counting]
+        return float(np.sum(weight) / max(np.sum(weight / own), len(own)))
 
     def _refit(self, block: Block, start: Start | BlendStart) -> Self:
         """Refit by the loss that was chosen, with its features and its alpha."""
@@ -442,16 +449,18 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         self._cells_ = self._cells_.refitted(block)
         self._start_ = start.with_cells(self._cells_)
         block = self._prepared(block)
+        self._check_labels(block)
+        unit = self._weight_unit(ArraySource(block))
 
         def refitted(part: Any, own: Start) -> Any:
             if isinstance(part, FromClasses):
-                how = LogLoss(self.classes_, part.alpha, self.fit_intercept)
+                how = LogLoss(self.classes_, part.alpha, self.fit_intercept, unit)
                 return how.on_rows(part.space, block)
             known = own.keeping(part).with_cells(self._cells_)
             return known.solved(known.sums(block))
 
         if isinstance(found, ClassField):
-            how = LogLoss(self.classes_, None, self.fit_intercept)
+            how = LogLoss(self.classes_, None, self.fit_intercept, unit)
             self._solution_ = found.refitted(block, *how.labelled(block))
         elif isinstance(found, FromClasses):
             self._solution_ = refitted(found, self._start_)
@@ -484,6 +493,10 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
         return known
 
     def _sums(self, block: Block) -> Any:
+        self._check_labels(block)
+        return super()._sums(block)
+
+    def _check_labels(self, block: Block) -> None:
         counting = block.y if block.weight is None else block.y[block.weight > 0]
         unseen = np.setdiff1d(counting, self.classes_)
         if len(unseen):
@@ -491,6 +504,5 @@ class KernelRidgeClassifier(ClassifierMixin, ModelLearner):
                 f"y contains labels that are not among the classes: {unseen.tolist()}; the "
                 f"classes are {self.classes_.tolist()}."
             )
-        return super()._sums(block)
 
     _local_class = NeighborKriging

@@ -200,10 +200,10 @@ class KernelRidge(RegressorMixin, ModelLearner):
             weights have the mean one over the rows that count, so that constant weights change
             nothing. Rows that agree in X and y are one row with the sum of their weights.
             (`partial_fit`, streams that are not held in memory and a splitter as `cv` do not look
-            for such rows.) For intervals, weights that are whole multiples of the least are
-            numbers of copies, and others precisions only if errors agree; `noise_variance` is for
-            precisions that are known. A given α, as in scikit-learn's Ridge, is relative to the
-            weights as they are: a row of weight 2 counts as two rows.
+            for such rows.) For intervals, weights that are whole multiples of the least, which
+            most rows have, are numbers of copies, and others precisions only if errors agree;
+            `noise_variance` is for precisions that are known. A given α, as in scikit-learn's
+            Ridge, is relative to the weights as they are: a row of weight 2 counts as two rows.
         groups : array-like of shape (n_samples,), optional
             A label of each row for the splitter `cv`, such as scikit-learn's GroupKFold; rows of
             one group stay together. An integer `cv` makes that number of folds of whole groups.

@@ -6,11 +6,11 @@ Without row i, ridge regression has the residual and the leverage
 
 so that no second fit is needed. With a splitter both come from the moments of its training parts.
 
-Weights that are whole multiples of the least are numbers of copies. New rows fall on old places as
-often as these do, so that of copies one is left out and the others stay; it has the noise of any
-other row, and counts as often as there are copies. A row of another weight w may be w times as
-precise as others, or just count more: errors tell which (`OutOfFold.more_likely`). If the latter,
-it has the noise of any other, too.
+Weights that are whole multiples of the least, which most rows have, are numbers of copies. New rows
+fall on old places as often as these do, so that of copies one is left out and the others stay; it
+has the noise of any other row, and counts as often as there are copies. A row of another weight w
+may be w times as precise as others, or just count more: errors tell which
+(`OutOfFold.more_likely`). If the latter, it has the noise of any other, too.
 
 With a splitter rows may lie where features know little: beyond the last time the variance of the
 latent function grows to that of the kernel. What is asked there may vary much less, as what comes

@@ -45,7 +45,7 @@ class LogLoss:
     fit_intercept : bool
     unit : float
         What weights are divided by: the mean factor of the classes, of which only ratios count
-        where α is found by evidence.
+        where α is found by evidence, and the mean weight where it is less than one.
     """
 
     classes: Array

@@ -6,7 +6,7 @@ everything are copies, and one row with the sum of their weights: a copy is no s
 which would be proof that there is no noise. Targets such as ratings agree by chance, though: where
 the targets of equal rows differ, those that agree are copies only if no other row has that target.
 Intervals are for new rows that come as often as the known ones: weights that are whole multiples of
-the least are numbers of copies, of which one is left out.
+the least, which most rows have, are numbers of copies, of which one is left out.
 """
 
 import math
@@ -135,7 +135,9 @@ def one_of_many(weight: FloatArray) -> float:
     """Return the weight of one copy where weights are numbers of copies: multiples of the least.
 
     Infinity where they are not, or where all are one, which is the mean of all rows: where those of
-    a sample are less, rows that are many are not in it.
+    a sample are less, rows that are many are not in it. Most rows must have the least weight: one
+    row that counts half does not make all others two. (Of 150 rows, one of which had the weight .5
+    and the others 1, intervals of 90 % from all copies but one held 65 to 73 %.)
 
     Examples
     --------
@@ -143,8 +145,12 @@ def one_of_many(weight: FloatArray) -> float:
     >>> from zonal.rows.copies import one_of_many
     >>> one_of_many(np.array([0.5, 1.5, 0.5])), one_of_many(np.array([0.5, 0.8, 0.5]))
     (0.5, inf)
+    >>> one_of_many(np.array([0.5, 1.0, 1.0]))
+    inf
     """
     least = float(weight.min(initial=np.inf))
+    if np.count_nonzero(weight <= least * (1 + ROUNDING)) < len(weight) / 2:
+        return np.inf
     counts = weight / least
     whole = np.rint(counts)
     off = np.abs(counts - whole).max(initial=0.0)
