@@ -11,7 +11,7 @@ from zonal.kriging.effort import SPACE_TIME
 from zonal.kriging.kernel_evidence import Judged, Model
 from zonal.kriging.locations import locate
 from zonal.kriging.search import Found
-from zonal.kriging.space_time import _metrics, find_space_time
+from zonal.kriging.space_time import _metrics, _one_side, find_space_time
 from zonal.kriging.space_time_split import lasting, more_evident, split_space_time
 from zonal.kriging.space_time_terms import Space, change, season, stay, travelling
 from zonal.kriging.unexplained import log_evidence
@@ -311,6 +311,14 @@ def test_a_field_at_rest_has_no_velocity(monkeypatch) -> None:
     start = Found(zonal.Matern(1.5, [1.0, 1.0, 5.0]), 0.02, 1.0, np.nan)
     found = find_space_time(moving_field(np.zeros(2))[0], start, ())
     assert all(one.velocity is None for _, one in terms_of(found.kernel))
+
+
+def test_on_two_sides_of_the_globe_nothing_has_one_velocity() -> None:
+    rng = np.random.default_rng(0)
+    latitude, longitude = rng.uniform(-60, 60, 200), rng.uniform(-90, 90, 200)
+    assert _one_side(zonal.datasets.to_sphere(latitude / 2, longitude / 2))
+    assert not _one_side(zonal.datasets.to_sphere(latitude, 2 * longitude))
+    assert _one_side(rng.uniform(-1, 1, (200, 2)))
 
 
 def test_what_lasts_travels_too() -> None:

@@ -153,7 +153,7 @@ def find_space_time(
         judged.climb(one, few_steps) for one in deadline.while_time(finalists, "all smoothnesses")
     ]
     best, value = max(climbs, key=lambda one: one[1])
-    if circle is None and not deadline.passed():
+    if circle is None and _one_side(locations.rows[:, :-1]) and not deadline.passed():
         moving = [_travelling(locations, one, space, verbose) for one, _ in climbs]
         travels = [(one, judged.evidence(one)[0]) for one in moving if one is not None]
         fastest = max(travels, key=lambda one: one[1], default=(best, value))
@@ -166,6 +166,22 @@ def find_space_time(
         return start
     eta = math.exp(best.log_noise) if noise is None else noise
     return Found(best.kernel, eta, 1.0, value)
+
+
+def _on_sphere(places: Array) -> bool:
+    """Whether places are points of a sphere."""
+    return places.shape[1] == 3 and not column_groups(places).any()
+
+
+def _one_side(places: Array) -> bool:
+    """Whether places are on a plane, or in one hemisphere of the globe.
+
+    On the other side of it, what moves eastwards here goes west. Winds along the tracks of a
+    satellite had a velocity that the evidence preferred by 12 nats beyond its price, and with it an
+    RMSE of 2.94 instead of 2.86 on whole days.
+    """
+    middle = places.mean(axis=0, dtype=np.float64)
+    return not _on_sphere(places) or bool((places @ middle > 0).all())
 
 
 def _near_in_both(locations: Locations, model: Model, n_rows: int, n_neighbors: int) -> Judged:
@@ -217,7 +233,7 @@ def _others(
     """Return terms that may stand beside what changes."""
     found = {f"stays {name}": stay(space, factor) for name, factor in STAYS}
     found |= {f"season of {one:g}": season(space, one) for one in seasons}
-    if len(space.scales) == 3 and not column_groups(rows[:, :-1]).any():  # a sphere, the axis last
+    if _on_sphere(rows[:, :-1]):  # the axis is the last column
         zone = space.along(2)
         found["zones"] = stay(zone, 4.0)
         whole = seasons if circle is None else (*seasons, circle)
