@@ -138,7 +138,7 @@ def hold_out(
     >>> [part.kind for part in parts]
     ['rows', 'balls', 'balls', 'balls']
     >>> [round(float(part.distance.max()), 2) for part in parts]
-    [0.04, 0.05, 0.08, 0.15]
+    [0.03, 0.05, 0.12, 0.15]
     """
     points = np.asarray(points, np.float64)
     n_rows = len(points)
