@@ -31,7 +31,8 @@ ABOUT = (
     "GPBoost stands beside ours in fields.md, on most of these. "
     "Intervals of the others are from the model's own variance, not calibrated. The machine was "
     "shared by many: CPU seconds are what counts. Lines of noaa_tmax are the newest, of an idle "
-    "machine; of climate_berkeley by blocks climbs end elsewhere with other seeds: the RMSE is 1.92 to 2.11."
+    "machine; of climate_berkeley by blocks climbs end elsewhere with other seeds: the RMSE is "
+    "1.92 to 2.11."
 )
 
 
