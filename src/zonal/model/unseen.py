@@ -14,8 +14,8 @@ from .local_solution import LocalSolution, Observations
 
 __all__ = ["FIELD_NEIGHBORS", "errors_at", "left_out", "one_left_out", "predicted"]
 
-#: So many errors tell how the noise varies at a row, and each of them is from so many other rows.
-FIELD_NEIGHBORS, ERROR_NEIGHBORS = 32, 24
+#: Errors that tell how the noise varies are each from so many other rows.
+FIELD_NEIGHBORS = 32
 # A leverage beyond this is of rows that nothing else is near.
 MOST_LEVERAGE = 0.5
 
@@ -81,7 +81,7 @@ def errors_at(
     process: LocalProcess, residual: FloatArray, scale: FloatArray, rows: Indices
 ) -> FloatArray:
     """Return errors at some rows of a process, from others near them, over their deviations."""
-    most = min(ERROR_NEIGHBORS, process.n_neighbors)
+    most = min(FIELD_NEIGHBORS, process.n_neighbors)
     neighbors, weights, variance = process.held_out(rows, n_neighbors=most)
     error = residual[rows] - np.einsum("ij,ijt->it", weights, residual[neighbors])
     return np.asarray(error / np.sqrt((variance + process.nugget[rows])[:, None] * scale))
