@@ -140,6 +140,16 @@ def test_a_large_map_must_be_wanted(folder, monkeypatch):
     assert "154 cells: about" in done.stderr
 
 
+def ship(folder):
+    """Write a track, ship.nc, and return its values and places."""
+    n = 300
+    lat, lon = np.linspace(50, 40, n), np.linspace(-70, -10, n)
+    sst = np.where(np.arange(n) % 9, np.sin(lon / 9), np.nan)
+    places = {"lat": ("obs", lat), "lon": ("obs", lon)}
+    xr.Dataset({"sst": ("obs", sst, {"units": "degC"}), **places}).to_netcdf(folder / "ship.nc")
+    return sst, places
+
+
 @pytest.mark.parametrize(
     ("name", "target", "out", "words"),
     [
@@ -149,11 +159,7 @@ def test_a_large_map_must_be_wanted(folder, monkeypatch):
     ],
 )
 def test_what_a_file_cannot_hold_is_said_before_the_fit(folder, name, target, out, words):
-    n = 300
-    lat, lon = np.linspace(50, 40, n), np.linspace(-70, -10, n)
-    sst = np.where(np.arange(n) % 9, np.sin(lon / 9), np.nan)
-    places = {"lat": ("obs", lat), "lon": ("obs", lon)}
-    xr.Dataset({"sst": ("obs", sst, {"units": "degC"}), **places}).to_netcdf(folder / "ship.nc")
+    sst, places = ship(folder)
     bent = {key: (("i", "j"), value.reshape(15, 20)) for key, (_, value) in places.items()}
     xr.Dataset({"sst": (("i", "j"), sst.reshape(15, 20)), **bent}).to_netcdf(folder / "bent.nc")
     before = files(folder)
@@ -167,6 +173,7 @@ def test_what_a_file_cannot_hold_is_said_before_the_fit(folder, name, target, ou
 
 @pytest.mark.longest
 def test_a_ship_and_many_months_as_pictures(folder):
+    ship(folder)
     quick = ("--budget", 64, "--local", "none")
     done = zonal("fill", "ship.nc", "--target", "sst", "--out", "ship.png", *quick, "--coastlines",
                  cwd=folder)  # fmt: skip
