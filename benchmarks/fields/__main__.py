@@ -26,12 +26,12 @@ noaa_tmax). VIF is its full-scale Vecchia approximation with its own numbers of 
 process of its own, one after the other. CPU seconds are compared, and every method has one thread.
 Ours, GPBoost with 20 neighbours (but on noaa_tmax) and VIF on COADS were measured with nothing else
 at work; its other lines while others used the machine, which makes CPU seconds up to half as many
-again. The time of noaa_tmax is named `day`, which it counts, so that `KernelRidge` knows of a
-year; other times are named `time`. In our cells errors that tell how the noise varies are from 24
-other rows each, since then from 32 again (a CRPS .2 % smaller on validation rows of COADS). A
-method that takes more than 15 minutes of CPU is given up. On climate_berkeley GPBoost's climbs end early,
-and ν depends on where they begin: by the same rule its RMSE at random rows of 20° to 60° N and 60°
-to 130° W alone was 0.64, with ν = 3/2.
+again. The time of noaa_tmax is named `day`, which it counts, so that `KernelRidge` knows of a year;
+other times are named `time`. In our cells errors that tell how the noise varies are from 24 other
+rows each, since then from 32 again (a CRPS .2 % smaller on validation rows of COADS). A method that
+takes more than 15 minutes of CPU is given up. On climate_berkeley GPBoost's climbs end early, and ν
+depends on where they begin: by the same rule its RMSE at random rows of 20° to 60° N and 60° to
+130° W alone was 0.64, with ν = 3/2.
 
 Published of the simulated field, RMSE in its holes (Heaton et al. 2018), as [a page that retells
 their table](https://russellgoebel.com/posts/kriging-competition/) has it: SPDE 0.86, LatticeKrig
