@@ -40,13 +40,12 @@ class SpaceTime(DifferenceKernel):
     conditionally negative definite, so that k is positive definite, on the plane and on the sphere
     (where h is the chord, and d = 3).
 
-    A field that travels with the velocity v is correlated most with what has come from elsewhere:
-    h - v u takes the place of h. It is the same kernel between places that are moved back, x - v t,
-    and so as positive definite. (Any two parts of the globe have few velocities in common: v is for
-    regions. On the sphere it is of its points, not of angles.)
+    Of a field that travels with a velocity v, as weather does, h - v u takes the place of h. It is
+    the same kernel between places that are moved back, x - v t, hence positive definite too. On the
+    sphere v is that of points in space: for regions, of which all places travel alike.
 
-    `HarmonicFeatures` take it: between two times it is rotation-invariant in the place, and its
-    harmonics are multiplied with functions of ‖x‖ and the time. For β = 0 there is also
+    `HarmonicFeatures` take it at rest: between two times it is rotation-invariant in the place, and
+    its harmonics are multiplied with functions of ‖x‖ and the time. For β = 0 there is also
     ``ProductFeatures(kernel)``, harmonics of space times harmonics of time.
 
     Parameters

@@ -40,7 +40,7 @@ def fast_differences(kernel: Kernel, delta: FloatArray) -> FloatArray:
         if terms is None:
             total += weight * term.of_differences(flat)
         else:
-            _space_time(flat, *terms, out)
+            _space_time(flat, *terms, 1, out)
             total += weight * out[0]
     return total.reshape(delta.shape[:-1])
 
@@ -78,7 +78,7 @@ def differences_and_slopes(kernel: Kernel, delta: FloatArray, n_slopes: int) -> 
         raise ValueError(f"{kernel!r} has no compiled slopes by {n_slopes} parameters.")
     flat = np.ascontiguousarray(delta, np.float64).reshape(-1, n_columns)
     out = np.empty((1 + own + (n_columns - 1 if n_slopes > own else 0), len(flat)))
-    _space_time(flat, *terms, out)
+    _space_time(flat, *terms, 1 + own, out)
     return out[: 1 + n_slopes].reshape(1 + n_slopes, *delta.shape[:-1])
 
 
@@ -138,11 +138,13 @@ def _parameters(
 
 
 @njit(nogil=True, cache=True)
-def _space_time(delta, inverse, velocity, nu, kind, numbers, beta, out):  # type: ignore[no-untyped-def]
-    """IN: differences [n, d + 1] and parameters. OUT: the kernel, and slopes if there is room."""
+def _space_time(delta, inverse, velocity, nu, kind, numbers, beta, n_own, out):  # type: ignore[no-untyped-def]
+    """IN: differences [n, d + 1], parameters and how many lines of OUT are not by velocity.
+
+    OUT: the kernel, and slopes if there is room.
+    """
     dim, squares, lags = delta.shape[1] - 1, np.empty(STRIP), np.empty(STRIP)
     known, mine, work = lag_room()
-    n_own = min(len(out), 1 + (1 if kind == NO_TIME else (5 if kind == CAUCHY else 3)))
     for first in range(0, len(delta), STRIP):
         n = min(STRIP, len(delta) - first)
         for i in range(n):
